@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/helpers/build-once.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',

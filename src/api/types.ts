@@ -27,6 +27,12 @@ export type ApiAccount = {
   readonly created_at: string;
 };
 export type ApiWorkspace = { readonly id: string; readonly name: string; readonly role: string };
+export type ApiWorkspaceDetail = ApiWorkspace & {
+  readonly created_at: string;
+  /** null: no limit. */
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+};
 
 export type RegisterRequest = { readonly email: string; readonly password: string; readonly name?: string };
 export type RegisterResponse = {
@@ -79,6 +85,17 @@ export type ApiKeyView = {
 };
 /** `key` is the secret, shown this once. */
 export type ApiKeyCreated = ApiKeyView & { readonly key: string };
+
+export type PreferencesView = {
+  readonly weights: { readonly speed: number; readonly quality: number; readonly cost: number } | null;
+  readonly models: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  /** USD per million tokens. */
+  readonly max_price: { readonly input: string | null; readonly output: string | null };
+  readonly list_real_models: boolean;
+  readonly optimize: 'off' | 'lossless';
+  readonly fallback: boolean;
+  readonly sticky: boolean;
+};
 
 export type UsageEntryView = {
   readonly id: string;
@@ -143,4 +160,79 @@ export type DaemonFile = {
   readonly url: string;
   readonly version: string;
   readonly startedAt: string;
+};
+
+export type HealthResponse = { readonly status: string };
+/** `GET /readyz`: `status` is `ok` when the daemon takes traffic; the other fields are its checks by name. */
+export type ReadyResponse = { readonly status: string; readonly [check: string]: unknown };
+
+/** Filters of `GET /workspaces/:id/usage`; `from` and `to` are RFC 3339 timestamps. */
+export type UsageQuery = {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly model?: string | undefined;
+  readonly key_id?: string | undefined;
+  readonly status?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+export type UsageGroup = 'day' | 'model' | 'key' | 'task' | 'virtual_model';
+export type PageQuery = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+
+export type ModelList = { readonly object: 'list'; readonly data: readonly ModelView[] };
+
+/** Body of `POST /v1/route` in Chat format: the fields the CLI sends. */
+export type RouteRequest = {
+  readonly model: string;
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+  readonly max_tokens?: number;
+};
+
+export type WeightsView = { readonly speed: number; readonly quality: number; readonly cost: number };
+export type CandidateView = {
+  readonly model: string;
+  readonly score: number;
+  readonly quality: number;
+  readonly speed: number;
+  readonly cost: number;
+  /** USD, decimal string. */
+  readonly estimated_cost: string;
+  readonly estimated_ttft_ms: number;
+  readonly estimated?: boolean;
+};
+/** The decision record (§6) as `POST /v1/route` answers it. */
+export type DecisionView = {
+  readonly id: string;
+  readonly requested: string;
+  readonly preset: string | null;
+  readonly weights: WeightsView | null;
+  readonly classification: {
+    readonly task_type: string;
+    readonly domain: string;
+    readonly complexity: string;
+    readonly difficulty: number;
+    readonly confidence: number;
+    readonly signals: Readonly<Record<string, unknown>>;
+  };
+  readonly needs: {
+    readonly input_tokens: number;
+    readonly max_output_tokens: number;
+    readonly vision: boolean;
+    readonly tools: boolean;
+    readonly structured_output: boolean;
+    readonly reasoning: boolean;
+  };
+  readonly candidates: readonly CandidateView[];
+  readonly excluded: readonly { readonly model: string; readonly reason: string }[];
+  readonly chosen: string;
+  readonly why: string;
+  readonly flips: readonly {
+    readonly if: {
+      readonly weights?: WeightsView;
+      readonly input_tokens?: number;
+      readonly max_output_tokens?: number;
+    };
+    readonly then: string;
+  }[];
+  readonly sticky: boolean;
 };

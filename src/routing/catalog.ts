@@ -27,6 +27,8 @@ export type CatalogModel = {
   /** Absent where nobody said. */
   readonly maxOutputTokens?: number;
   readonly inputModalities: readonly string[];
+  /** Absent: text. A model that gives no text (embeddings, speech, images) is listed but never a candidate. */
+  readonly outputModalities?: readonly string[];
   readonly supportedParameters: readonly string[];
   /** Absent: the price is unknown and the model is refused unless the operator allows it. */
   readonly pricing?: Pricing;

@@ -142,5 +142,7 @@ export type NeutralResponse = {
   readonly finishReason: FinishReason;
   /** The stop sequence that ended the answer, where the upstream named it. */
   readonly stopSequence?: string;
+  /** The model's own word for how it ended, where the upstream passes it on beside `finishReason`. */
+  readonly nativeFinish?: string;
   readonly usage?: Usage;
 };

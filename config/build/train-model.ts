@@ -1,0 +1,302 @@
+// Fits the linear model: AdaGrad over hashed features, three heads at once, then one byte per weight.
+
+import { createReader } from '../../src/routing/classifier-reader.ts';
+import {
+  type ClassifierWeights,
+  DIFFICULTY_OUTPUT,
+  DOMAIN_START,
+  OUTPUTS,
+} from '../../src/routing/classifier-weights.ts';
+import { allowedTask, ruledTask } from '../../src/routing/classify.ts';
+import { DOMAINS, TASK_TYPES } from '../../src/routing/decision.ts';
+import { BUCKETS, GROUPS } from '../../src/routing/features.ts';
+import { SIGNAL_NAMES } from '../../src/routing/signals.ts';
+import type { Example } from './train-data.ts';
+
+export type Training = {
+  readonly epochs: number;
+  readonly rate: number;
+  readonly signalRate: number;
+  /** Pull towards zero each time a weight is touched: most features are seen once or twice. */
+  readonly decay: number;
+  /** Share of an example's features left out at each visit, so that no single word decides. */
+  readonly dropout: number;
+};
+const TRAINING: Training = { epochs: 12, rate: 0.25, signalRate: 0.1, decay: 2e-5, dropout: 0.25 };
+/** Where the sum of squares starts: without it AdaGrad would make up for an example's small weight. */
+const EPSILON = 0.02;
+
+/** Benchmark prompts look alike and little like what people type: they weigh less than what is hand-written. */
+const TASK_SHARE = 0.4;
+/** What a prompt is about shows in its words, wherever it comes from. */
+const DOMAIN_SHARE = 1;
+const DIFFICULTY_SHARE = 0.02;
+const RARITY_MAX = 3;
+
+/** An example as the model sees it. */
+export type Sample = {
+  readonly rows: Uint16Array;
+  readonly ends: readonly number[];
+  readonly signals: Float32Array;
+  readonly example: Example;
+  /** Task types that the request allows; undefined where a rule decides, which teaches the task head nothing. */
+  readonly allowed: readonly boolean[] | undefined;
+  readonly taskWeight: number;
+  readonly domainWeight: number;
+};
+
+export type Model = { readonly rows: Float32Array; readonly signals: Float32Array; readonly bias: Float32Array };
+
+/** Mulberry32: small, seeded, the same everywhere. */
+export function createRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Reads all examples once; rare classes are weighted up by the root of their rarity. */
+export function toSamples(examples: readonly Example[]): Sample[] {
+  const read = createReader();
+  const taskWeight = weigher(examples, ({ task }) => task, TASK_SHARE);
+  const domainWeight = weigher(examples, ({ domain }) => domain, DOMAIN_SHARE);
+  return examples.map((example) => {
+    const { turn, features, signals } = read(example.request);
+    return {
+      rows: features.rows.slice(0, features.count),
+      ends: Array.from(features.ends),
+      signals: signals.slice(),
+      example,
+      allowed: ruledTask(turn) === undefined ? TASK_TYPES.map((_, task) => allowedTask(turn, task)) : undefined,
+      taskWeight: taskWeight(example),
+      domainWeight: domainWeight(example),
+    };
+  });
+}
+
+export function trainModel(samples: readonly Sample[], seed: number, training = TRAINING): Model {
+  const random = createRandom(seed);
+  const model = emptyModel();
+  const squares = emptyModel();
+  const scratch = { scores: new Float64Array(OUTPUTS), kept: new Uint8Array(6000) };
+  const order = samples.map((_, index) => index);
+  for (let epoch = 0; epoch < training.epochs; epoch++) {
+    shuffle(order, random);
+    for (const index of order) {
+      const sample = samples[index];
+      if (sample !== undefined) step({ model, squares, sample, scratch, random, training });
+    }
+  }
+  return model;
+}
+
+/** One byte per weight, each output with its own step. */
+export function quantise(model: Model, calibration: Calibration): ClassifierWeights {
+  const scales = new Float32Array(OUTPUTS);
+  for (let index = 0; index < model.rows.length; index++) {
+    const output = index % OUTPUTS;
+    scales[output] = Math.max(scales[output] ?? 0, Math.abs(model.rows[index] ?? 0));
+  }
+  for (let output = 0; output < OUTPUTS; output++) scales[output] = Math.max(scales[output] ?? 0, 1e-6) / 127;
+  const rows = new Int8Array(BUCKETS * OUTPUTS);
+  for (let index = 0; index < rows.length; index++) {
+    rows[index] = Math.round((model.rows[index] ?? 0) / (scales[index % OUTPUTS] ?? 1));
+  }
+  return { rows, scales, bias: model.bias.slice(), signals: model.signals.slice(), ...calibration };
+}
+
+export type Calibration = Pick<ClassifierWeights, 'temperature' | 'simpleBelow' | 'complexFrom'>;
+
+/** The raw scores of a sample: tasks, domains, difficulty before the squashing. */
+export function rawScores(model: Model, sample: Sample, scores: Float64Array): void {
+  scores.set(model.bias);
+  addSignals(model, sample, scores);
+  forEachGroup(sample, (start, end, factor) => {
+    for (let index = start; index < end; index++)
+      addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor, scores);
+  });
+}
+
+function emptyModel(): Model {
+  return {
+    rows: new Float32Array(BUCKETS * OUTPUTS),
+    signals: new Float32Array(SIGNAL_NAMES.length * OUTPUTS),
+    bias: new Float32Array(OUTPUTS),
+  };
+}
+
+type Scratch = { readonly scores: Float64Array; readonly kept: Uint8Array };
+type Step = {
+  readonly model: Model;
+  readonly squares: Model;
+  readonly sample: Sample;
+  readonly scratch: Scratch;
+  readonly random: () => number;
+  readonly training: Training;
+};
+
+function step({ model, squares, sample, scratch, random, training }: Step): void {
+  const { scores, kept } = scratch;
+  const { dropout, decay } = training;
+  for (let index = 0; index < sample.rows.length; index++) kept[index] = random() < dropout ? 0 : 1;
+  const spread = 1 / (1 - dropout);
+  scores.set(model.bias);
+  addSignals(model, sample, scores);
+  forEachGroup(sample, (start, end, factor) => {
+    for (let index = start; index < end; index++) {
+      if (kept[index] === 1) addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor * spread, scores);
+    }
+  });
+  toGradient(sample, scores);
+  for (let index = 0; index < sample.signals.length; index++) {
+    const value = sample.signals[index] ?? 0;
+    if (value !== 0)
+      descend(
+        {
+          weights: model.signals,
+          squares: squares.signals,
+          base: index * OUTPUTS,
+          value,
+          rate: training.signalRate,
+          decay,
+        },
+        scores,
+      );
+  }
+  descend({ weights: model.bias, squares: squares.bias, base: 0, value: 1, rate: training.signalRate, decay }, scores);
+  forEachGroup(sample, (start, end, factor) => {
+    const value = factor * spread;
+    for (let index = start; index < end; index++) {
+      if (kept[index] !== 1) continue;
+      const base = (sample.rows[index] ?? 0) * OUTPUTS;
+      descend({ weights: model.rows, squares: squares.rows, base, value, rate: training.rate, decay }, scores);
+    }
+  });
+}
+
+function forEachGroup(sample: Sample, visit: (start: number, end: number, factor: number) => void): void {
+  let start = 0;
+  for (let group = 0; group < GROUPS.length; group++) {
+    const end = sample.ends[group] ?? start;
+    if (end > start) visit(start, end, 1 / Math.sqrt(end - start));
+    start = end;
+  }
+}
+
+function addSignals(model: Model, sample: Sample, scores: Float64Array): void {
+  for (let index = 0; index < sample.signals.length; index++) {
+    const value = sample.signals[index] ?? 0;
+    if (value !== 0) addRow(model.signals, index * OUTPUTS, value, scores);
+  }
+}
+
+function addRow(table: Float32Array, base: number, factor: number, scores: Float64Array): void {
+  for (let output = 0; output < OUTPUTS; output++) {
+    scores[output] = (scores[output] ?? 0) + (table[base + output] ?? 0) * factor;
+  }
+}
+
+/** Replaces scores by the loss's slope in each of them, 0 where the label is missing. */
+function toGradient(sample: Sample, scores: Float64Array): void {
+  const { example } = sample;
+  const task = example.task === undefined ? -1 : TASK_TYPES.indexOf(example.task);
+  const domain = example.domain === undefined ? -1 : DOMAINS.indexOf(example.domain);
+  const taskWeight = sample.allowed === undefined ? 0 : sample.taskWeight;
+  softmaxSlope(scores, {
+    start: 0,
+    count: TASK_TYPES.length,
+    target: task,
+    weight: taskWeight,
+    allowed: sample.allowed,
+  });
+  softmaxSlope(scores, { start: DOMAIN_START, count: DOMAINS.length, target: domain, weight: sample.domainWeight });
+  const guess = 1 / (1 + Math.exp(-(scores[DIFFICULTY_OUTPUT] ?? 0)));
+  scores[DIFFICULTY_OUTPUT] =
+    example.difficulty === undefined
+      ? 0
+      : (guess - example.difficulty) * (example.batch === '' ? DIFFICULTY_SHARE : 1) * 2;
+}
+
+type Head = {
+  readonly start: number;
+  readonly count: number;
+  readonly target: number;
+  readonly weight: number;
+  readonly allowed?: readonly boolean[] | undefined;
+};
+
+function softmaxSlope(scores: Float64Array, { start, count, target, weight, allowed }: Head): void {
+  let top = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < count; index++) {
+    if (allowed?.[index] !== false) top = Math.max(top, scores[start + index] ?? 0);
+  }
+  let total = 0;
+  for (let index = 0; index < count; index++) {
+    const power = allowed?.[index] === false ? 0 : Math.exp((scores[start + index] ?? 0) - top);
+    scores[start + index] = power;
+    total += power;
+  }
+  for (let index = 0; index < count; index++) {
+    const share = (scores[start + index] ?? 0) / total - (index === target ? 1 : 0);
+    scores[start + index] = target < 0 ? 0 : share * weight;
+  }
+}
+
+type Descent = {
+  readonly weights: Float32Array;
+  readonly squares: Float32Array;
+  readonly base: number;
+  readonly value: number;
+  readonly rate: number;
+  readonly decay: number;
+};
+
+function descend({ weights, squares, base, value, rate, decay }: Descent, slopes: Float64Array): void {
+  for (let output = 0; output < OUTPUTS; output++) {
+    const slope = (slopes[output] ?? 0) * value;
+    if (slope === 0) continue;
+    const at = base + output;
+    const weight = weights[at] ?? 0;
+    const pulled = slope + decay * weight;
+    const square = (squares[at] ?? 0) + pulled * pulled;
+    squares[at] = square;
+    weights[at] = weight - (rate * pulled) / Math.sqrt(square + EPSILON);
+  }
+}
+
+/**
+ * What an example counts for in a head: hand-written ones by the root of their label's rarity, benchmark ones so that
+ * together they weigh `share` of what the average label has.
+ */
+function weigher(
+  examples: readonly Example[],
+  labelOf: (example: Example) => string | undefined,
+  share: number,
+): (example: Example) => number {
+  const written = new Map<string, number>();
+  const benchmark = new Map<string, number>();
+  for (const example of examples) {
+    const label = labelOf(example);
+    const counts = example.batch === '' ? benchmark : written;
+    if (label !== undefined) counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  const mean = [...written.values()].reduce((sum, value) => sum + value, 0) / Math.max(1, written.size);
+  return (example) => {
+    const label = labelOf(example);
+    if (label === undefined) return 0;
+    if (example.batch === '') return Math.min(share, (share * mean) / (benchmark.get(label) ?? 1));
+    return Math.min(RARITY_MAX, Math.sqrt(mean / (written.get(label) ?? 1)));
+  };
+}
+
+function shuffle(order: number[], random: () => number): void {
+  for (let index = order.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    const value = order[index] ?? 0;
+    order[index] = order[other] ?? 0;
+    order[other] = value;
+  }
+}

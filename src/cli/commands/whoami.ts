@@ -1,0 +1,33 @@
+// `svc whoami`: who is logged in, where, and in which workspace.
+
+import type { CommandInput } from '../command.ts';
+import { connectSession } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { renderFields } from '../field-list.ts';
+
+export async function runWhoami(input: CommandInput): Promise<number> {
+  const { client, address, session } = await connectSession(input);
+  const { account, workspaces } = await client.me();
+  const workspaceId = input.options.text('workspace') ?? session?.workspaceId ?? workspaces[0]?.id ?? null;
+  const current = workspaces.find(({ id }) => id === workspaceId);
+  const result = {
+    account,
+    workspaces,
+    workspace_id: workspaceId,
+    base_url: address.url,
+    credential: session === undefined ? 'environment' : 'session',
+  };
+  input.output.result(result, () =>
+    renderFields(
+      [
+        ['account', account.name ? `${account.email} (${account.name})` : account.email],
+        ['role', account.role],
+        ['workspace', current === undefined ? (workspaceId ?? '') : `${current.name} (${current.id}, ${current.role})`],
+        ['daemon', address.url],
+        ['session', session === undefined ? 'from SVC_TOKEN' : 'kept in the data directory'],
+      ],
+      input.output.paint.dim,
+    ),
+  );
+  return EXIT.ok;
+}

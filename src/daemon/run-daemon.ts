@@ -1,0 +1,125 @@
+// The daemon's life: open the data directory, listen, say so, and on a signal let open requests finish before leaving.
+
+import { performance } from 'node:perf_hooks';
+import { openFileStore } from '../store/file-store.ts';
+import { compose } from './compose.ts';
+import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts';
+import { createLineBuffer } from './line-buffer.ts';
+import { isLoopback, type Listener, listen } from './listener.ts';
+import { createLog, type DaemonLog } from './log.ts';
+import { openOfferSource } from './offer-source.ts';
+import { packageVersion } from './package-root.ts';
+import { type Settings, SettingsError } from './settings.ts';
+import { exitCodeOf } from './start-failure.ts';
+import { createDefaultWorkspace, welcomeText } from './welcome.ts';
+
+export type DaemonIo = { stdout(text: string): void; stderr(text: string): void };
+
+/** Resolves with the process's exit code once the daemon has stopped, or could not start. */
+export async function runDaemon(settings: Settings, io: DaemonIo): Promise<number> {
+  const lines = createLineBuffer((text) => io.stderr(text));
+  const log = createLog(settings.logLevel, lines);
+  try {
+    return await live(settings, io, log);
+  } catch (error) {
+    io.stderr(`svc: ${error instanceof Error ? error.message : String(error)}\n`);
+    return exitCodeOf(error);
+  } finally {
+    lines.flush();
+  }
+}
+
+/** An fsync that failed: what is on disk is unknown, so nothing more may be promised. */
+const EXIT_STORAGE_FAILED = 74;
+
+async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<number> {
+  checkScope(settings);
+  const stopped = deferred<number>();
+  const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+  const store = await openFileStore({
+    directory: settings.home,
+    now: clock.nowMs,
+    onFatal: (error) => {
+      log.error({ error }, 'the journal can no longer be trusted to reach the disk; stopping');
+      stopped.resolve(EXIT_STORAGE_FAILED);
+    },
+    onNotice: (notice) => log.warn({}, notice),
+  });
+  const offers = await openOfferSource(settings, log, clock.nowMs);
+  let listener: Listener | undefined;
+  try {
+    const hosts = (): ReadonlySet<string> | undefined => (settings.behindProxy ? undefined : listener?.hosts);
+    const { app, control, inFlight, makeId } = await compose({
+      settings,
+      store,
+      offers,
+      clock,
+      log,
+      allowedHosts: hosts,
+    });
+    listener = await listen(app.callback(), settings.host, settings.port);
+    const { url } = listener;
+    await writeDaemonFile(settings.home, {
+      pid: process.pid,
+      url,
+      version: packageVersion(),
+      startedAt: new Date(clock.nowMs()).toISOString(),
+    });
+    const sandbox = settings.upstreamUrl === undefined;
+    if (store.firstStart && isLoopback(settings.host)) {
+      const run = { store, control, startingCredits: settings.startingCredits, makeId, nowMs: clock.nowMs };
+      io.stdout(welcomeText(url, await createDefaultWorkspace(run), settings.startingCredits, sandbox));
+    }
+    io.stdout(
+      `svc ${packageVersion()} listens on ${url} (upstream: ${offers.current().upstream.name}, data: ${settings.home})\n`,
+    );
+    log.info({ url, home: settings.home, upstream: offers.current().upstream.name }, 'listening');
+
+    const unhook = onSignals((signal, second) => {
+      log.info({ signal }, 'stopping');
+      listener?.stopListening();
+      inFlight.drain(second ? 0 : settings.drainTimeoutMs).then(() => stopped.resolve(0), stopped.reject);
+    });
+    const code = await stopped.promise;
+    unhook();
+    return code;
+  } finally {
+    listener?.stopListening();
+    listener?.closeConnections();
+    await removeDaemonFile(settings.home);
+    await offers.close();
+    await store.close();
+    log.info({}, 'stopped');
+  }
+}
+
+/** Plain HTTP is for this machine only: keys and prompts would cross a network in the clear. */
+function checkScope(settings: Settings): void {
+  if (isLoopback(settings.host) || settings.behindProxy) return;
+  throw new SettingsError(
+    `host ${settings.host} is not loopback, and svc speaks plain HTTP: put a TLS proxy in front and set --behind-proxy true, or keep 127.0.0.1`,
+  );
+}
+
+function onSignals(stop: (signal: string, second: boolean) => void): () => void {
+  let seen = 0;
+  const handler = (signal: string): void => {
+    seen += 1;
+    stop(signal, seen > 1);
+  };
+  process.on('SIGTERM', handler);
+  process.on('SIGINT', handler);
+  return () => {
+    process.off('SIGTERM', handler);
+    process.off('SIGINT', handler);
+  };
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(reason: unknown): void } {
+  let settle: { resolve(value: T): void; reject(reason: unknown): void } | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, resolve: (value) => settle?.resolve(value), reject: (reason) => settle?.reject(reason) };
+}

@@ -1,0 +1,61 @@
+// The Koa application: guards, one error funnel, and the routes, over services that are handed in.
+
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { ServiceLog } from '../service/completion.ts';
+import type { ControlServices } from '../service/control-services.ts';
+import { SvcError } from '../wire/svc-error.ts';
+import { accountRoutes } from './account-routes.ts';
+import { browserGuard } from './browser-guard.ts';
+import { errorHandler } from './error-handler.ts';
+import { type HealthServices, healthRoutes } from './health-routes.ts';
+import { type InferenceServices, inferenceRoutes } from './inference-routes.ts';
+import { workspaceRoutes } from './workspace-routes.ts';
+
+export type AppServices = {
+  readonly inference: InferenceServices;
+  readonly control: ControlServices;
+  readonly health: HealthServices;
+  readonly log: ServiceLog;
+  makeRequestId(): string;
+  monotonicMs(): number;
+  allowedHosts(): ReadonlySet<string> | undefined;
+};
+
+export function createApp(services: AppServices): Koa {
+  const app = new Koa();
+  app.use((ctx, next) => {
+    const requestId = services.makeRequestId();
+    ctx.state['requestId'] = requestId;
+    ctx.state['startedMs'] = services.monotonicMs();
+    // Sent with whatever answer comes; both names, since the two SDKs each look for their own.
+    ctx.state['headers'] = { 'x-request-id': requestId, 'request-id': requestId };
+    return next();
+  });
+  app.use(errorHandler(services.log));
+  app.use(browserGuard(services.allowedHosts));
+  const router = new Router();
+  for (const part of [
+    inferenceRoutes(services.inference),
+    healthRoutes(services.health),
+    accountRoutes(services.control),
+    workspaceRoutes(services.control),
+  ]) {
+    router.use(part.routes());
+  }
+  app.use(router.routes());
+  app.use((ctx, next) => {
+    const allowed = methodsOf(router, ctx.path);
+    if (allowed.length === 0 || allowed.includes(ctx.method)) return next();
+    ctx.state['allow'] = allowed.join(', ');
+    throw new SvcError(
+      'METHOD_NOT_ALLOWED',
+      `${ctx.path.slice(0, 200)} takes ${allowed.join(', ')}, not ${ctx.method}.`,
+    );
+  });
+  return app;
+}
+
+function methodsOf(router: Router, path: string): string[] {
+  return [...new Set(router.match(path, 'GET').path.flatMap((layer) => layer.methods))];
+}

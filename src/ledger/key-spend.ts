@@ -1,0 +1,45 @@
+// What one API key has spent: for ever, by UTC day and by UTC month, and what it holds now.
+
+export type SpendPeriod = 'total' | 'day' | 'month';
+
+/** A few periods are kept, not one, so that a clock that jumps ahead and back again does not empty a budget. */
+const PERIODS_KEPT = 4;
+const MS_PER_DAY = 86_400_000;
+
+export class KeySpend {
+  heldNano = 0;
+  #totalNano = 0;
+  readonly #days = new Map<number, number>();
+  readonly #months = new Map<number, number>();
+
+  charge(nano: number, atMs: number): void {
+    this.#totalNano += nano;
+    addTo(this.#days, utcDay(atMs), nano);
+    addTo(this.#months, utcMonth(atMs), nano);
+  }
+
+  /** Charged in the period `nowMs` lies in, plus everything held. */
+  spentNano(period: SpendPeriod, nowMs: number): number {
+    if (period === 'total') return this.#totalNano + this.heldNano;
+    const charged = period === 'day' ? this.#days.get(utcDay(nowMs)) : this.#months.get(utcMonth(nowMs));
+    return (charged ?? 0) + this.heldNano;
+  }
+}
+
+/** Days since 1970, UTC. */
+export function utcDay(ms: number): number {
+  return Math.floor(ms / MS_PER_DAY);
+}
+
+function utcMonth(ms: number): number {
+  const date = new Date(ms);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function addTo(periods: Map<number, number>, period: number, nano: number): void {
+  periods.set(period, (periods.get(period) ?? 0) + nano);
+  if (periods.size <= PERIODS_KEPT) return;
+  let oldest = period;
+  for (const key of periods.keys()) if (key < oldest) oldest = key;
+  periods.delete(oldest);
+}

@@ -1,0 +1,214 @@
+// A streamed answer: committed at the upstream's first real event, relayed with back-pressure, ended only when settled.
+
+import type { UpstreamControl } from '../upstream/upstream.ts';
+import { createChatStreamRelay } from '../wire/chat-stream-relay.ts';
+import { createMessagesStreamRelay } from '../wire/messages-stream-relay.ts';
+import type { StreamRelay } from '../wire/stream-relay.ts';
+import { SvcError } from '../wire/svc-error.ts';
+import { type AttemptInput, toolIdsOf } from './attempt-whole.ts';
+import type { Answer, ClientGone, Road } from './road.ts';
+import { upstreamRefusal } from './upstream-refusal.ts';
+
+/** Silence after which the client gets a sign of life. */
+const PING_MS = 15_000;
+/** An upstream's error page is read this far for its words. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+/** Bytes of an answer that may be buffered before its first real event. */
+const PRELUDE_BYTES_MAX = 1024 * 1024;
+
+export function attemptStream(input: AttemptInput): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const stream = new StreamAttempt(input, resolve, reject);
+    stream.start();
+  });
+}
+
+type Ending = SvcError | ClientGone | undefined;
+
+class StreamAttempt implements Answer {
+  readonly #input: AttemptInput;
+  readonly #road: Road;
+  readonly #relay: StreamRelay;
+  readonly #commit: (answer: Answer) => void;
+  readonly #refuse: (reason: unknown) => void;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #control: UpstreamControl | undefined;
+  #abort: () => void = () => undefined;
+  #refusal: Buffer[] = [];
+  #refusalBytes = 0;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #committed = false;
+  #over = false;
+  #ending: Ending;
+  #ended: ((ending: Ending) => void) | undefined;
+  #pinger: NodeJS.Timeout | undefined;
+
+  constructor(input: AttemptInput, commit: (answer: Answer) => void, refuse: (reason: unknown) => void) {
+    this.#input = input;
+    this.#road = input.road;
+    this.#relay = createRelay(input);
+    this.#commit = commit;
+    this.#refuse = refuse;
+  }
+
+  start(): void {
+    this.#abort = this.#road.offer.upstream.send(this.#input.call, {
+      onHead: (status, headers, control) => this.#onHead(status, headers, control),
+      onData: (chunk) => this.#onData(chunk),
+      onEnd: () => this.#onEnd(),
+      onFailure: (failure) => this.#end(new SvcError(failure.code, failure.message, { cause: failure.cause })),
+    });
+    this.#road.stopper.listen((reason) => this.#end(reason));
+  }
+
+  relay(): Promise<Ending> {
+    if (this.#over) return Promise.resolve(this.#ending);
+    return new Promise((resolve) => {
+      this.#ended = resolve;
+    });
+  }
+
+  finish(cost: string): void {
+    this.#road.down.end(this.#relay.complete(cost));
+  }
+
+  fail(error: SvcError): void {
+    this.#road.down.end(this.#relay.fail(error));
+  }
+
+  #onHead(status: number, headers: Readonly<Record<string, string>>, control: UpstreamControl): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#control = control;
+  }
+
+  get #isStream(): boolean {
+    return this.#status === 200 && (this.#headers['content-type'] ?? '').startsWith('text/event-stream');
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#over) return;
+    if (!this.#isStream) {
+      this.#keepRefusal(chunk);
+      return;
+    }
+    const out = this.#relay.push(chunk);
+    if (this.#relay.failure) {
+      this.#broken(out, this.#relay.failure);
+      return;
+    }
+    if (!this.#committed) {
+      this.#beforeCommit(out);
+      return;
+    }
+    if (out.length > 0) this.#send(out);
+    if (this.#relay.done) this.#end(undefined);
+  }
+
+  #keepRefusal(chunk: Buffer): void {
+    if (this.#refusalBytes < REFUSAL_BYTES_MAX) this.#refusal.push(chunk);
+    this.#refusalBytes += chunk.length;
+    if (this.#refusalBytes > PRELUDE_BYTES_MAX) this.#onEnd();
+  }
+
+  #beforeCommit(out: Uint8Array): void {
+    if (out.length > 0) this.#held.push(out);
+    this.#heldBytes += out.length;
+    if (this.#relay.started) this.#begin();
+    else if (this.#heldBytes > PRELUDE_BYTES_MAX) {
+      this.#end(
+        new SvcError('UPSTREAM_INVALID_RESPONSE', 'The upstream sent no event in the first megabyte of its stream.'),
+      );
+    }
+  }
+
+  #begin(): void {
+    const { down, meter, deps } = this.#road;
+    meter.firstEventMs = deps.clock.monotonicMs();
+    this.#committed = true;
+    down.begin(200, 'text/event-stream; charset=utf-8');
+    down.onDrain(() => this.#control?.resume());
+    this.#pinger = setTimeout(() => this.#ping(), PING_MS);
+    for (const bytes of this.#held) this.#send(bytes);
+    this.#held = [];
+    this.#commit(this);
+    if (this.#relay.done) this.#end(undefined);
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#pinger?.refresh();
+    if (!this.#road.down.write(bytes)) this.#control?.pause();
+  }
+
+  #ping(): void {
+    if (this.#over) return;
+    this.#send(this.#relay.ping());
+  }
+
+  /** The upstream said itself that it failed, or sent what can't be read. */
+  #broken(out: Uint8Array, failure: SvcError): void {
+    if (this.#committed && out.length > 0) this.#send(out);
+    this.#end(failure);
+  }
+
+  #onEnd(): void {
+    if (this.#over) return;
+    if (!this.#isStream) {
+      this.#end(this.#notAStream());
+      return;
+    }
+    const out = this.#relay.end();
+    if (out.length > 0 && this.#committed) this.#send(out);
+    if (out.length > 0 && !this.#committed) this.#held.push(out);
+    if (!this.#relay.failure && this.#relay.started && !this.#committed) this.#begin();
+    const empty = (): SvcError => new SvcError('UPSTREAM_INVALID_RESPONSE', 'The upstream sent an empty stream.');
+    this.#end(this.#relay.failure ?? (this.#committed ? undefined : empty()));
+  }
+
+  #notAStream(): SvcError {
+    const body = Buffer.concat(this.#refusal);
+    if (this.#status < 200 || this.#status > 299) return upstreamRefusal(this.#status, body, this.#headers);
+    const refusal = upstreamRefusal(502, body, this.#headers);
+    return refusal.message.startsWith('The upstream answered')
+      ? new SvcError(
+          'UPSTREAM_INVALID_RESPONSE',
+          'The upstream answered a streaming request with something that is not a stream.',
+        )
+      : refusal;
+  }
+
+  /** Once: stops the upstream where it still runs, notes what was measured, and wakes whoever waits. */
+  #end(ending: Ending): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#pinger);
+    this.#abort();
+    const { meter, deps } = this.#road;
+    meter.upstreamEndMs = deps.clock.monotonicMs();
+    meter.usage = this.#relay.usage;
+    meter.anomalies = this.#relay.anomalies;
+    meter.finishReason = this.#relay.finishReason;
+    meter.deliveredBytes = this.#committed ? this.#relay.deliveredBytes : 0;
+    this.#ending = ending;
+    if (this.#committed) this.#ended?.(ending);
+    else this.#refuse(ending);
+  }
+}
+
+function createRelay({ road, model, inputTokens, toolNames }: AttemptInput): StreamRelay {
+  const { call, deps, parsed } = road;
+  if (call.dialect === 'chat') {
+    return createChatStreamRelay({ includeUsage: parsed.request.includeUsage, requestId: call.requestId });
+  }
+  return createMessagesStreamRelay({
+    id: deps.makeId('msg'),
+    model,
+    inputTokensEstimate: inputTokens,
+    toolNames,
+    usedToolIds: toolIdsOf(parsed.request),
+    newToolId: () => deps.makeId('toolu'),
+    requestId: call.requestId,
+  });
+}

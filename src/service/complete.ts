@@ -1,0 +1,165 @@
+// The road of a completion, from the credential to the usage entry. Nothing else knows the whole of it.
+
+import { parseJsonBody } from '../wire/json-scan.ts';
+import { parseChatRequest } from '../wire/parse-chat-request.ts';
+import { parseMessagesRequest } from '../wire/parse-messages-request.ts';
+import { isSvcError, SvcError } from '../wire/svc-error.ts';
+import { attempt } from './attempt.ts';
+import type { CompletionCall, CompletionDeps, ParsedRequest, Plan } from './completion.ts';
+import type { Downstream } from './downstream.ts';
+import { type Hold, holdCredits } from './hold-credits.ts';
+import { planRequest } from './plan.ts';
+import { authenticate } from './principal.ts';
+import type { Admission } from './rate-limiter.ts';
+import { sizeOf } from './request-size.ts';
+import { type Answer, ClientGone, createMeter, type Road, Stopper } from './road.ts';
+import { routingHeaders } from './routing-headers.ts';
+import { type Ending, settle } from './settle.ts';
+
+/**
+ * Serves one completion. Throws a {@link SvcError} while the client can still get a status; once the answer has begun,
+ * a failure ends the stream with an error event. Either way the request is settled, once.
+ */
+export async function complete(deps: CompletionDeps, call: CompletionCall, down: Downstream): Promise<void> {
+  const stopper = new Stopper();
+  down.onGone(() => stopper.stop(new ClientGone()));
+  const leave = deps.inFlight.enter((reason) => stopper.stop(reason));
+  try {
+    await travel(deps, call, down, stopper);
+  } catch (error) {
+    if (!(error instanceof ClientGone)) throw error;
+  } finally {
+    leave();
+  }
+}
+
+async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstream, stopper: Stopper): Promise<void> {
+  const principal = authenticate(deps.store.documents, call.credential, deps.clock.nowMs());
+  const parsed = await parseCall(call).catch(async (error: unknown) => {
+    await deps.limiter.describe(principal, down.headers);
+    throw error;
+  });
+  const size = sizeOf(parsed.request, parsed.body.bytes.length);
+  const admission = await deps.limiter.admit(principal, tokensGuess(size.inputTokensMax), down.headers);
+  const offer = deps.offer();
+  const road: Road = {
+    deps,
+    call,
+    principal,
+    parsed,
+    size,
+    offer,
+    down,
+    stopper,
+    meter: createMeter(),
+    plan: undefined,
+    hold: undefined,
+  };
+  let answer: Answer;
+  try {
+    const plan = makePlan(road);
+    const hold = await reserve(road, plan);
+    answer = await attempt(road, plan, hold);
+  } catch (error) {
+    await settleFailure(road, admission, error);
+    throw error;
+  }
+  const broken = await answer.relay();
+  await settleAnswer(road, admission, answer, broken);
+}
+
+async function parseCall(call: CompletionCall): Promise<ParsedRequest> {
+  const body = parseJsonBody(await call.readBody());
+  const request = call.dialect === 'chat' ? parseChatRequest(body.value) : parseMessagesRequest(body.value);
+  return { body, request };
+}
+
+/** What admission takes from the token limits; the settlement corrects it by what was used. */
+function tokensGuess(inputTokensMax: number): number {
+  return Math.ceil(inputTokensMax / 4);
+}
+
+function makePlan(road: Road): Plan {
+  const { deps, call, principal, parsed, offer, down } = road;
+  const plan = planRequest({
+    id: deps.makeId('dec'),
+    request: parsed.request,
+    catalog: offer.catalog,
+    classify: deps.classify,
+    preferences: deps.store.documents.preferencesOf(principal.workspace.id),
+    principal,
+    skipRouting: call.skipRouting,
+    optionsHeader: call.options,
+    allowUnknownPrice: deps.allowUnknownPrice,
+    nowMs: deps.clock.nowMs(),
+  });
+  road.plan = plan;
+  Object.assign(down.headers, routingHeaders(plan, offer.upstream.name));
+  return plan;
+}
+
+async function reserve(road: Road, plan: Plan): Promise<Hold> {
+  const { deps, call, principal, parsed, size, offer, down } = road;
+  const record = {
+    type: 'hold',
+    at: deps.clock.nowMs(),
+    requestId: call.requestId,
+    workspaceId: principal.workspace.id,
+    apiKeyId: principal.apiKey.id,
+    model: plan.model.id,
+  } as const;
+  const hold = await holdCredits({
+    ledger: deps.store.ledger,
+    record,
+    apiKey: principal.apiKey,
+    model: plan.model,
+    catalog: offer.catalog,
+    request: parsed.request,
+    size,
+  });
+  road.hold = hold;
+  if (hold.injectedMaxTokens !== undefined) down.headers['x-svc-max-tokens'] = String(hold.injectedMaxTokens);
+  return hold;
+}
+
+/** Nothing reached the client: the hold is released at no charge, and the failure is written down. */
+async function settleFailure(road: Road, admission: Admission, error: unknown): Promise<void> {
+  const gone = error instanceof ClientGone;
+  const known = isSvcError(error) ? error : undefined;
+  const ending: Ending = {
+    status: gone ? 499 : (known?.status ?? 500),
+    errorCode: gone ? null : (known?.code ?? 'INTERNAL_ERROR'),
+    reason: gone ? 'client_closed' : road.hold ? 'failed' : 'refused',
+  };
+  admission.correct(0);
+  try {
+    await settle(road, ending);
+  } catch (settleError) {
+    // The client is told of the first failure; the hold stays open and is released at the next start.
+    road.deps.log.error({ requestId: road.call.requestId, error: settleError }, 'settlement failed');
+  }
+}
+
+async function settleAnswer(
+  road: Road,
+  admission: Admission,
+  answer: Answer,
+  broken: SvcError | ClientGone | undefined,
+): Promise<void> {
+  const failed = isSvcError(broken) ? broken : undefined;
+  const status = broken instanceof ClientGone ? 499 : 200;
+  const reason = broken === undefined ? 'completed' : failed ? 'upstream_truncated' : 'client_closed';
+  try {
+    const { cost, tokens } = await settle(road, { status, errorCode: failed?.code ?? null, reason });
+    admission.correct(tokens);
+    if (failed) answer.fail(failed);
+    else if (broken === undefined) answer.finish(cost);
+  } catch (error) {
+    // The settlement is not on disk: a good ending must not be claimed.
+    if (!road.down.begun) throw error;
+    road.deps.log.error({ requestId: road.call.requestId, error }, 'settlement failed');
+    answer.fail(
+      isSvcError(error) ? error : new SvcError('INTERNAL_ERROR', 'The answer could not be settled.', { cause: error }),
+    );
+  }
+}

@@ -1,0 +1,71 @@
+// The router's dry run: the decision for a request of either dialect, with nothing sent upstream and nothing charged.
+
+import type { Classification, Decision } from '../routing/decision.ts';
+import { parseJsonBody } from '../wire/json-scan.ts';
+import type { NeutralRequest } from '../wire/neutral.ts';
+import { parseChatRequest } from '../wire/parse-chat-request.ts';
+import { parseMessagesRequest } from '../wire/parse-messages-request.ts';
+import { type CallerDeps, type CallerInput, identifyCaller } from './caller.ts';
+import type { Offer } from './completion.ts';
+import { planRequest } from './plan.ts';
+
+export type PreviewInput = CallerInput & {
+  readonly body: Buffer;
+  readonly skipRouting: boolean;
+  readonly options: string | undefined;
+};
+export type RoutePreview = (input: PreviewInput) => Promise<Decision>;
+
+export type PreviewDeps = CallerDeps & {
+  offer(): Offer;
+  readonly classify: (request: NeutralRequest) => Classification;
+  makeId(prefix: string): string;
+  readonly allowUnknownPrice: boolean;
+};
+
+export function createRoutePreview(deps: PreviewDeps): RoutePreview {
+  return async (input) => {
+    const caller = await identifyCaller(deps, input);
+    const { value } = parseJsonBody(input.body);
+    const plan = planRequest({
+      id: deps.makeId('dec'),
+      request: looksLikeMessages(value) ? parseMessagesRequest(withMaxTokens(value)) : parseChatRequest(value),
+      catalog: deps.offer().catalog,
+      classify: deps.classify,
+      preferences: deps.store.documents.preferencesOf(caller.workspace.id),
+      principal: caller.principal,
+      skipRouting: input.skipRouting,
+      optionsHeader: input.options,
+      allowUnknownPrice: deps.allowUnknownPrice,
+      nowMs: deps.nowMs(),
+    });
+    return plan.decision();
+  };
+}
+
+/** The signs that only Messages bodies have: `system` beside the messages, its tool shape, its block types. */
+function looksLikeMessages(value: Readonly<Record<string, unknown>>): boolean {
+  if ('system' in value || 'thinking' in value || 'stop_sequences' in value) return true;
+  const tools = value['tools'];
+  if (Array.isArray(tools) && tools.some((tool) => isRecord(tool) && 'input_schema' in tool)) return true;
+  const messages = value['messages'];
+  if (!Array.isArray(messages)) return false;
+  return messages.some(
+    (message) => isRecord(message) && Array.isArray(message['content']) && message['content'].some(isMessagesBlock),
+  );
+}
+
+const MESSAGES_BLOCKS = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']);
+
+function isMessagesBlock(part: unknown): boolean {
+  return isRecord(part) && typeof part['type'] === 'string' && MESSAGES_BLOCKS.has(part['type']);
+}
+
+/** A dry run needs no `max_tokens`; a completion does. */
+function withMaxTokens(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return 'max_tokens' in value ? value : { ...value, max_tokens: 1024 };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

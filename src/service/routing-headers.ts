@@ -1,0 +1,20 @@
+// The routing headers of contract §4: how a request was routed, on every answer after routing, errors included.
+
+import type { Plan } from './completion.ts';
+
+export function routingHeaders(plan: Plan, upstream: string): Record<string, string> {
+  return {
+    'x-svc-model': headerSafe(plan.model.id),
+    ...(plan.virtualModel === null ? {} : { 'x-svc-virtual-model': plan.virtualModel }),
+    'x-svc-task-type': plan.classification.task_type,
+    'x-svc-complexity': plan.classification.complexity,
+    'x-svc-tokens-saved': '0',
+    'x-svc-classifier': plan.classifier,
+    'x-svc-upstream': headerSafe(upstream),
+  };
+}
+
+/** Model names come from the upstream's list: what a header can't carry becomes a question mark. */
+function headerSafe(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?');
+}

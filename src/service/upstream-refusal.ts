@@ -1,0 +1,70 @@
+// An upstream's refusal, read: whose fault it is, and the upstream's own words kept for the client.
+
+import { SvcError } from '../wire/svc-error.ts';
+
+const WORDS_MAX = 2000;
+const RETRY_AFTER_SECONDS_MAX = 3600;
+const CONTEXT_WORDS = /context.{0,20}(length|window|limit)|prompt is too long|maximum context|too many tokens/i;
+
+/** Never holds a credential: an upstream 401 or 403 is the operator's, and its words stay in the log. */
+export function upstreamRefusal(status: number, body: Uint8Array, headers: Readonly<Record<string, string>>): SvcError {
+  const words = wordsOf(body) ?? `The upstream answered with status ${status}.`;
+  if (status === 401 || status === 403) {
+    return new SvcError('UPSTREAM_ERROR', "The upstream refused svc's own credential; the operator has to mend it.", {
+      cause: new Error(`upstream ${status}: ${words}`),
+    });
+  }
+  if (status === 402) {
+    return new SvcError(
+      'UPSTREAM_ERROR',
+      "svc's account at the upstream is out of credits; the operator has to mend it.",
+      {
+        cause: new Error(`upstream 402: ${words}`),
+      },
+    );
+  }
+  if (status === 429) return new SvcError('UPSTREAM_RATE_LIMITED', words, retryAfter(headers));
+  if (status === 408 || status === 504 || status === 524) return new SvcError('UPSTREAM_TIMEOUT', words);
+  if (status === 413) return new SvcError('REQUEST_TOO_LARGE', words);
+  if (status === 404) return new SvcError('INVALID_MODEL', words, { param: 'model' });
+  if (status >= 400 && status < 500) {
+    return new SvcError(CONTEXT_WORDS.test(words) ? 'CONTEXT_LENGTH_EXCEEDED' : 'INVALID_REQUEST', words);
+  }
+  return new SvcError('UPSTREAM_ERROR', words, retryAfter(headers));
+}
+
+function wordsOf(body: Uint8Array): string | undefined {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8').trim();
+  try {
+    return messageIn(JSON.parse(text))?.slice(0, WORDS_MAX);
+  } catch {
+    // Not JSON: an HTML page says nothing a client could use, a short plain text may.
+    return text === '' || text.startsWith('<') ? undefined : text.slice(0, 300);
+  }
+}
+
+function messageIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = new Map(Object.entries(value));
+  const metadata = fields.get('metadata');
+  const raw = typeof metadata === 'object' && metadata !== null && 'raw' in metadata ? metadata.raw : undefined;
+  if (typeof raw === 'string' && raw !== '') return messageOfRaw(raw);
+  return messageIn(fields.get('error')) ?? messageIn(fields.get('message')) ?? messageIn(fields.get('detail'));
+}
+
+/** OpenRouter puts the provider's own body, as text, into `metadata.raw`. */
+function messageOfRaw(raw: string): string {
+  try {
+    return messageIn(JSON.parse(raw)) ?? raw;
+  } catch {
+    return raw;
+  }
+}
+
+function retryAfter(headers: Readonly<Record<string, string>>): { retryAfterSeconds?: number } {
+  const seconds = Number(headers['retry-after']);
+  return Number.isFinite(seconds) && seconds >= 0
+    ? { retryAfterSeconds: Math.min(RETRY_AFTER_SECONDS_MAX, Math.ceil(seconds)) }
+    : {};
+}

@@ -1,0 +1,89 @@
+// The data directory itself: ours, for us alone, and either new or complete.
+
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { realDisk } from './journal-file.ts';
+import { DamagedStateError, errorCode, FilePermissionError } from './store-errors.ts';
+
+export type DataPaths = { readonly root: string; readonly journal: string; readonly documents: string };
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+const PERMISSION_CODES: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
+
+/** Makes what is missing and closes it to others; throws `FilePermissionError` for what it may not mend. */
+export async function prepareDataDirectory(root: string): Promise<DataPaths> {
+  const paths = { root, journal: join(root, 'journal'), documents: join(root, 'documents') };
+  try {
+    for (const directory of [paths.root, paths.journal, paths.documents]) {
+      await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+      await closeToOthers(directory, DIRECTORY_MODE);
+      await checkFiles(directory);
+    }
+    await realDisk.syncDirectory(root);
+  } catch (error) {
+    if (!PERMISSION_CODES.includes(errorCode(error) ?? '')) throw error;
+    throw new FilePermissionError(
+      root,
+      'cannot be read and written; check its owner and that it is not read-only',
+      error,
+    );
+  }
+  return paths;
+}
+
+const MARKER = 'initialized';
+
+/** Whether this directory was once set up to the end, so that nothing in it may be missing. */
+export async function isInitialized(paths: DataPaths): Promise<boolean> {
+  try {
+    await lstat(join(paths.root, MARKER));
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** The last step of a first start. */
+export async function markInitialized(paths: DataPaths): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
+  const marker = await open(join(paths.root, MARKER), flags, FILE_MODE);
+  try {
+    await marker.sync();
+  } finally {
+    await marker.close();
+  }
+  await realDisk.syncDirectory(paths.root);
+}
+
+/** A link to a directory is followed only when both are ours. */
+async function closeToOthers(path: string, mode: number): Promise<void> {
+  const own = process.getuid?.();
+  const link = await lstat(path);
+  const target = await stat(path);
+  if (own !== undefined && (link.uid !== own || target.uid !== own)) {
+    throw new FilePermissionError(path, `belongs to another user; run: chown -R ${own} ${path}`);
+  }
+  if (mode === DIRECTORY_MODE && !target.isDirectory()) throw new DamagedStateError(path, 'is not a directory');
+  if ((target.mode & OTHERS) !== 0) await chmod(path, mode);
+}
+
+async function checkFiles(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isSymbolicLink()) throw new FilePermissionError(path, 'is a symbolic link; put the file itself there');
+    if (entry.isFile()) await ignoringMissing(closeToOthers(path, FILE_MODE));
+  }
+}
+
+/** A running daemon's short-lived files come and go while this looks. */
+async function ignoringMissing(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}

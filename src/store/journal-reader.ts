@@ -1,0 +1,182 @@
+// Reads a journal from first to last line, read-only, and checks number, checksum and chain of each.
+
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import {
+  decodeLine,
+  FIRST_PREV,
+  hashLine,
+  hasValidChecksum,
+  type JournalLine,
+  LINE_BYTES_MAX,
+  LINE_START,
+} from './journal-format.ts';
+import { listSegments, segmentPath } from './segment-name.ts';
+import { DamagedJournalError } from './store-errors.ts';
+
+/** Where the next line goes: what a writer needs to go on, and a reader to begin in the middle. */
+export type JournalPosition = {
+  readonly segment: number;
+  readonly offset: number;
+  readonly nextSeq: number;
+  readonly prev: string;
+};
+
+/** Bytes after the last whole record of the last segment: what a write left that never ended. */
+export type TornTail = { readonly file: string; readonly offset: number; readonly bytes: number; readonly seq: number };
+
+export type JournalReadReport = {
+  /** Segment 0 means that there is none yet. */
+  readonly position: JournalPosition;
+  readonly lines: number;
+  readonly segments: number;
+  readonly torn: TornTail | null;
+};
+
+export type JournalReadOptions = {
+  readonly directory: string;
+  /** Called in order with each line. What it throws is wrapped as damage at that line. */
+  readonly onLine: (line: JournalLine) => void;
+  /** Where to begin, such as a snapshot's place; the first line otherwise. */
+  readonly from?: JournalPosition;
+};
+
+const CHUNK_BYTES = 1_048_576;
+const LINE_FEED = 10;
+
+/** Throws `DamagedJournalError` for anything but a torn tail. */
+export async function readJournal(options: JournalReadOptions): Promise<JournalReadReport> {
+  const all = await listSegments(options.directory);
+  const from = options.from ?? { segment: all[0] ?? 0, offset: 0, nextSeq: 1, prev: FIRST_PREV };
+  const segments = all.filter((segment) => segment >= from.segment);
+  let cursor = from;
+  let lines = 0;
+  let torn: TornTail | null = null;
+  for (const segment of segments) {
+    const offset = segment === from.segment ? from.offset : 0;
+    const reading = new SegmentReading(segmentPath(options.directory, segment), { ...cursor, segment, offset });
+    await reading.run(options.onLine);
+    if (reading.invalid !== null) torn = await reading.tornTail(segment === all.at(-1));
+    cursor = reading.position;
+    lines += reading.lines;
+  }
+  return { position: cursor, lines, segments: segments.length, torn };
+}
+
+class SegmentReading {
+  position: JournalPosition;
+  lines = 0;
+  /** Why the line at `position` is none; null once the whole file was read. */
+  invalid: string | null = null;
+  readonly #path: string;
+
+  constructor(path: string, position: JournalPosition) {
+    this.#path = path;
+    this.position = position;
+  }
+
+  async run(onLine: (line: JournalLine) => void): Promise<void> {
+    const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      let rest: Buffer = Buffer.alloc(0);
+      for (;;) {
+        const chunk = await readAt(handle, this.position.offset + rest.length, CHUNK_BYTES);
+        if (chunk.length === 0) break;
+        rest = this.#takeLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), onLine);
+        if (this.invalid === null && rest.length > LINE_BYTES_MAX) this.invalid = 'the line is too long';
+        if (this.invalid !== null) return;
+      }
+      if (rest.length > 0) this.invalid = 'the line has no end';
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Damage, unless this is the last segment and nothing whole comes after the invalid line. */
+  async tornTail(isLast: boolean): Promise<TornTail> {
+    const { offset, nextSeq } = this.position;
+    if (!isLast) throw this.#damage(`${this.invalid}, and a segment follows`);
+    const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const { size } = await handle.stat();
+      const bytes = await readAt(handle, offset, size - offset);
+      if (hasWholeLineAfterStart(bytes)) throw this.#damage(`${this.invalid}, and whole records follow`);
+      return { file: this.#path, offset, bytes: bytes.length, seq: nextSeq };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Hands on each whole valid line and answers what is left over. */
+  #takeLines(bytes: Buffer, onLine: (line: JournalLine) => void): Buffer {
+    let start = 0;
+    for (;;) {
+      const end = bytes.indexOf(LINE_FEED, start);
+      if (end === -1) return bytes.subarray(start);
+      this.#takeLine(bytes.subarray(start, end), onLine);
+      if (this.invalid !== null) return bytes.subarray(start);
+      start = end + 1;
+    }
+  }
+
+  #takeLine(bytes: Buffer, onLine: (line: JournalLine) => void): void {
+    const line = decodeLine(bytes);
+    if (typeof line === 'string') {
+      // A valid checksum over the wrong content is no accident of a crash.
+      if (hasValidChecksum(bytes)) throw this.#damage(line);
+      this.invalid = line;
+      return;
+    }
+    const { segment, offset, nextSeq, prev } = this.position;
+    if (line.seq !== nextSeq) throw this.#damage(`it says it is record ${line.seq}`);
+    if (line.prev !== prev) throw this.#damage('it does not follow the record before it');
+    this.#checkHeader(line);
+    try {
+      onLine(line);
+    } catch (error) {
+      throw this.#damage(error instanceof Error ? error.message : String(error), error);
+    }
+    this.lines += 1;
+    this.position = { segment, offset: offset + bytes.length + 1, nextSeq: nextSeq + 1, prev: hashLine(bytes) };
+  }
+
+  #checkHeader(line: JournalLine): void {
+    const { segment, offset } = this.position;
+    const isHeader = line.record.type === 'segment';
+    if (offset === 0 && !isHeader) throw this.#damage('the segment does not begin with its header');
+    if (offset > 0 && isHeader) throw this.#damage('a header stands inside the segment');
+    if (line.record.type === 'segment' && line.record.segment !== segment) {
+      throw this.#damage(`its header says segment ${line.record.segment}`);
+    }
+  }
+
+  #damage(reason: string, cause?: unknown): DamagedJournalError {
+    const { offset, nextSeq } = this.position;
+    return new DamagedJournalError({ file: this.#path, offset, seq: nextSeq }, reason, cause);
+  }
+}
+
+/**
+ * Looks for lines by how they begin, not by line feeds, which may be what was damaged. The first byte is skipped: a
+ * line there is the invalid one.
+ */
+function hasWholeLineAfterStart(bytes: Buffer): boolean {
+  let start = bytes.indexOf(LINE_START, 1);
+  while (start !== -1) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end === -1) return false;
+    if (hasValidChecksum(bytes.subarray(start, end))) return true;
+    start = bytes.indexOf(LINE_START, start + 1);
+  }
+  return false;
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}

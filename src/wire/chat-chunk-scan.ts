@@ -1,0 +1,126 @@
+// One look over the bytes of a Chat stream chunk: is it a plain piece of text, or does it have to be parsed?
+
+import { depthChange, skipString } from './json-scan.ts';
+
+export type ChunkSight = {
+  /** True for all but a complete, ordinary piece of text of choice 0. */
+  readonly needsParse: boolean;
+  /** Bytes of the generated strings as JSON text; never fewer than in UTF-8. */
+  readonly textBytes: number;
+};
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const ZERO = 0x30;
+const LETTER_N = 0x6e;
+
+/** What a key means here. The ones from ID to DELTA are bits: an ordinary chunk has them all. */
+const ID = 1;
+const OBJECT = 2;
+const CREATED = 4;
+const MODEL = 8;
+const CHOICES = 16;
+const INDEX = 32;
+const DELTA = 64;
+const ORDINARY = 127;
+const SPECIAL = 128;
+const TEXT = 256;
+const DETAIL = 512;
+const REASONING = 1024;
+
+/** A key's length with its first and last byte tells ours apart; a stranger that looks alike only costs a parse. */
+const MEANINGS: ReadonlyMap<number, number> = new Map(
+  [
+    ['id', ID],
+    ['object', OBJECT],
+    ['created', CREATED],
+    ['model', MODEL],
+    ['choices', CHOICES],
+    ['index', INDEX],
+    ['delta', DELTA],
+    ['error', SPECIAL],
+    ['usage', SPECIAL],
+    ['finish_reason', SPECIAL],
+    ['tool_calls', SPECIAL],
+    ['function_call', SPECIAL],
+    ['content', TEXT],
+    ['refusal', TEXT],
+    ['arguments', TEXT],
+    ['name', TEXT],
+    ['text', DETAIL],
+    ['summary', DETAIL],
+    ['data', DETAIL],
+    ['reasoning', REASONING],
+    ['reasoning_content', REASONING],
+  ].map(([key, meaning]) => [codeOf(Buffer.from(String(key)), 0, String(key).length), Number(meaning)]),
+);
+
+/** The JSON of the chunk lies in `bytes` from `start` to `end`. */
+export function scanChatChunk(bytes: Buffer, start: number, end: number): ChunkSight {
+  const found: Found = { bits: 0, isSpecial: false, text: 0, detail: 0, reasoning: 0 };
+  let depth = 0;
+  let at = start;
+  while (at < end) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) {
+      at = passString(found, depth, bytes, at, end);
+    } else {
+      depth += depthChange(byte);
+      at += 1;
+    }
+  }
+  const isWhole = depth === 0 && found.bits === ORDINARY;
+  return { needsParse: found.isSpecial || !isWhole, textBytes: found.text + Math.max(found.detail, found.reasoning) };
+}
+
+type Found = { bits: number; isSpecial: boolean; text: number; detail: number; reasoning: number };
+
+/** The index after the string, or of the value where the string is a key. */
+function passString(found: Found, depth: number, bytes: Buffer, open: number, end: number): number {
+  const close = skipString(bytes, open, end);
+  const colon = skipSpace(bytes, close, end);
+  if (colon >= end || bytes[colon] !== COLON) return close;
+  const valueAt = skipSpace(bytes, colon + 1, end);
+  const meaning = MEANINGS.get(codeOf(bytes, open + 1, close - 1));
+  if (meaning !== undefined) noteKey(found, meaning, depth, bytes, valueAt, end);
+  return valueAt;
+}
+
+function noteKey(found: Found, meaning: number, depth: number, bytes: Buffer, valueAt: number, end: number): void {
+  const first = bytes[valueAt];
+  if (meaning >= TEXT) {
+    noteText(found, meaning, bytes, valueAt, end);
+  } else if (meaning === SPECIAL) {
+    if (first !== LETTER_N) found.isSpecial = true;
+  } else if (meaning === INDEX || meaning === DELTA) {
+    if (depth === 3) found.bits |= meaning;
+    if (depth === 3 && meaning === INDEX && first !== ZERO) found.isSpecial = true;
+  } else if (depth === 1 && first !== LETTER_N) {
+    found.bits |= meaning;
+  }
+}
+
+/** `reasoning` and the details repeat each other: the larger counts. */
+function noteText(found: Found, meaning: number, bytes: Buffer, valueAt: number, end: number): void {
+  const first = bytes[valueAt];
+  if (first === LETTER_N) return;
+  const isString = first === QUOTE;
+  // Arguments sent as an object have no end in sight here: the rest of the chunk is an upper bound.
+  const isObject = first === 0x7b && meaning === TEXT;
+  if (!isString && !isObject) return;
+  const length = isString ? skipString(bytes, valueAt, end) - valueAt - 2 : end - valueAt;
+  if (meaning === TEXT) found.text += length;
+  else if (meaning === DETAIL) found.detail += length;
+  else found.reasoning += length;
+}
+
+function codeOf(bytes: Buffer, from: number, to: number): number {
+  return ((to - from) << 16) | ((bytes[from] ?? 0) << 8) | (bytes[to - 1] ?? 0);
+}
+
+function skipSpace(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] ?? 0) <= SPACE) at += 1;
+  return at;
+}

@@ -1,0 +1,203 @@
+// A Chat stream for a Chat caller: the upstream's own bytes, event by event, with usage, errors and the end watched.
+
+import { type ByteRun, type ByteRuns, createByteRuns, wholeRun } from './byte-runs.ts';
+import { type ChunkRepair, createChunkRepair } from './chat-chunk-repair.ts';
+import { scanChatChunk } from './chat-chunk-scan.ts';
+import { spliceUsageCost } from './chat-response.ts';
+import { parseChatUsage } from './chat-usage.ts';
+import { isObject, type JsonObject } from './field-checks.ts';
+import { parseFinishReason } from './finish-reason.ts';
+import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
+import type { FinishReason, Usage } from './neutral.ts';
+import { findUpstreamError } from './parse-chat-answer.ts';
+import { renderStreamError } from './render-error.ts';
+import { createSseParser, type SseFrame, type SseParser } from './sse-parser.ts';
+import { renderSseComment, renderSseData } from './sse-writer.ts';
+import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts';
+import type { StreamRelay } from './stream-relay.ts';
+import type { SvcError } from './svc-error.ts';
+
+/** `includeUsage`: the caller asked for the usage chunk; svc asks the upstream for it always. */
+export type ChatStreamOptions = { readonly includeUsage: boolean; readonly requestId: string };
+
+export function createChatStreamRelay(options: ChatStreamOptions): StreamRelay {
+  return new ChatStreamRelay(options);
+}
+
+/** Bytes held back behind a last chunk that has usage; what follows it is a few hundred bytes. */
+const MAX_HELD_BYTES = 1024 * 1024;
+
+const DATA_PREFIX = Buffer.from('data: ');
+const FRAME_END = Buffer.from('\n\n');
+
+class ChatStreamRelay implements StreamRelay {
+  started = false;
+  failure: SvcError | undefined;
+  finished = false;
+  done = false;
+  usage: Usage | undefined;
+  finishReason: FinishReason | undefined;
+  deliveredBytes = 0;
+
+  readonly #options: ChatStreamOptions;
+  readonly #parser: SseParser = createSseParser();
+  readonly #repair: ChunkRepair;
+  readonly #anomalies = new Set<string>();
+  /** From the first chunk with end and usage on, everything waits for the cost. */
+  readonly #held: { readonly run: ByteRun; readonly needsCost: boolean }[] = [];
+  #heldBytes = 0;
+  #usageChunk: Uint8Array | undefined;
+  #strippedChunk: JsonBody | undefined;
+  #sawChoice = false;
+  #output: ByteRuns = createByteRuns();
+
+  constructor(options: ChatStreamOptions) {
+    this.#options = options;
+    this.#repair = createChunkRepair(options.requestId);
+  }
+
+  get anomalies(): readonly string[] {
+    return [...this.#anomalies];
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#run(() => this.#parser.push(chunk, this.#handleFrame));
+  }
+
+  end(): Uint8Array {
+    return this.#run(() => {
+      this.#parser.end(this.#handleFrame);
+      if (!this.finished) this.failure ??= earlyEnd();
+    });
+  }
+
+  complete(cost: string): Uint8Array {
+    const output = createByteRuns();
+    for (const { run, needsCost } of this.#held) {
+      output.add(needsCost ? costed(run.bytes.subarray(run.start, run.end), cost) : run);
+    }
+    const last = this.#options.includeUsage ? this.#lastUsageChunk() : undefined;
+    if (last !== undefined) output.add(costed(last, cost));
+    output.add(wholeRun(Buffer.from(renderSseData('[DONE]'))));
+    return output.toBytes();
+  }
+
+  fail(error: SvcError): Uint8Array {
+    return renderStreamError('chat', error, this.#options.requestId);
+  }
+
+  ping(): Uint8Array {
+    return Buffer.from(renderSseComment('ping'));
+  }
+
+  #run(feed: () => void): Uint8Array {
+    this.#output = createByteRuns();
+    try {
+      feed();
+    } catch (cause) {
+      this.failure ??= unreadable(cause);
+    }
+    if (this.#parser.overflowed) this.failure ??= overflow();
+    return this.#output.toBytes();
+  }
+
+  readonly #handleFrame = (frame: SseFrame): void => {
+    if (this.failure !== undefined || this.done) return;
+    const { bytes, dataStart, dataEnd } = frame;
+    if (isDoneMark(bytes, dataStart, dataEnd)) {
+      this.done = true;
+      if (!this.finished) this.failure = earlyEnd();
+      return;
+    }
+    const sight = scanChatChunk(bytes, dataStart, dataEnd);
+    if (sight.needsParse || !this.#sawChoice) {
+      this.#handleParsed(frame, sight.textBytes);
+      return;
+    }
+    this.deliveredBytes += sight.textBytes;
+    this.#forward(runOf(frame));
+  };
+
+  #handleParsed(frame: SseFrame, textBytes: number): void {
+    const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
+    if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
+    this.failure = findUpstreamError(chunk);
+    if (this.failure !== undefined) return;
+    const repaired = this.#repair(chunk);
+    const hasFinish = this.#noteChoices(chunk['choices']);
+    this.started = true;
+    this.deliveredBytes += textBytes;
+    const run = repaired === undefined ? runOf(frame) : wholeRun(toFrame(JSON.stringify(repaired)));
+    if (isObject(chunk['usage'])) this.#forwardUsage(repaired ?? chunk, run, hasFinish);
+    else this.#forward(run);
+  }
+
+  /** Usage goes out last, with its cost: a chunk that has it beside the end waits, any other goes on without it. */
+  #forwardUsage(chunk: JsonObject, run: ByteRun, hasFinish: boolean): void {
+    this.#noteUsage(chunk['usage']);
+    const data = run.bytes.subarray(run.start + DATA_PREFIX.length, run.end - 2);
+    if (Array.isArray(chunk['choices']) && chunk['choices'].length === 0) {
+      this.#usageChunk = data;
+    } else if (hasFinish && this.#options.includeUsage) {
+      this.#hold({ bytes: data, start: 0, end: data.length }, true);
+    } else {
+      this.#strippedChunk = scanJsonObject(data);
+      this.#forward(wholeRun(toFrame(spliceFields(this.#strippedChunk, {}, ['usage']))));
+    }
+  }
+
+  #forward(run: ByteRun): void {
+    if (this.#held.length > 0) this.#hold(run, false);
+    else this.#output.add(run);
+  }
+
+  #hold(run: ByteRun, needsCost: boolean): void {
+    this.#heldBytes += run.end - run.start;
+    if (this.#heldBytes > MAX_HELD_BYTES) this.failure = overflow();
+    else this.#held.push({ run, needsCost });
+  }
+
+  /** Tells whether a choice ended in this chunk. */
+  #noteChoices(choices: unknown): boolean {
+    let hasFinish = false;
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      if (!isObject(choice)) continue;
+      this.#sawChoice = true;
+      const reason = parseFinishReason(choice['finish_reason']);
+      if (reason === undefined) continue;
+      hasFinish = true;
+      this.finished = true;
+      this.finishReason ??= reason;
+    }
+    return hasFinish;
+  }
+
+  #noteUsage(value: unknown): void {
+    const parsed = parseChatUsage(value);
+    if (parsed === undefined) return;
+    this.usage = parsed.usage;
+    for (const anomaly of parsed.anomalies) this.#anomalies.add(anomaly);
+  }
+
+  /** Where usage came only beside text, the chunk callers wait for is made of the last one that had it. */
+  #lastUsageChunk(): Uint8Array | undefined {
+    if (this.#usageChunk !== undefined || this.#strippedChunk === undefined) return this.#usageChunk;
+    return this.#held.length > 0 ? undefined : spliceFields(this.#strippedChunk, { choices: '[]' }, []);
+  }
+}
+
+/** The event as `data: …` on one line, whatever form it came in: some clients read no other. */
+function runOf(frame: SseFrame): ByteRun {
+  const { bytes, dataStart, dataEnd, isCanonical } = frame;
+  if (isCanonical) return { bytes, start: dataStart - DATA_PREFIX.length, end: dataEnd + 2 };
+  // Line breaks in the data stand between tokens of JSON, never inside a string.
+  return wholeRun(toFrame(bytes.toString('utf8', dataStart, dataEnd).replaceAll('\n', ' ')));
+}
+
+function toFrame(json: string | Uint8Array): Uint8Array {
+  return typeof json === 'string' ? Buffer.from(renderSseData(json)) : Buffer.concat([DATA_PREFIX, json, FRAME_END]);
+}
+
+function costed(data: Uint8Array, cost: string): ByteRun {
+  return wholeRun(toFrame(spliceUsageCost(scanJsonObject(data), cost)));
+}

@@ -1,0 +1,160 @@
+// A Chat stream for a Messages caller: the events that dialect has, in the order it asks for.
+
+import { parseChatUsage } from './chat-usage.ts';
+import { isObject, type JsonObject } from './field-checks.ts';
+import { renderMessagesUsage, renderStop } from './messages-stop.ts';
+import { MessagesStreamContent } from './messages-stream-content.ts';
+import type { FinishReason, Usage } from './neutral.ts';
+import { type ChoiceEnd, findChoice, findUpstreamError, parseChoiceEnd } from './parse-chat-answer.ts';
+import { renderStreamError } from './render-error.ts';
+import { createSseParser, type SseFrame, type SseParser } from './sse-parser.ts';
+import { renderSseEvent } from './sse-writer.ts';
+import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts';
+import type { StreamRelay } from './stream-relay.ts';
+import type { SvcError } from './svc-error.ts';
+import { createToolIdChooser } from './tool-ids.ts';
+import type { ToolNameMap } from './tool-names.ts';
+
+export type MessagesStreamOptions = {
+  readonly id: string;
+  /** The real model, as the answer names it. */
+  readonly model: string;
+  /** Said in `message_start`, and at the end where the upstream counts nothing. */
+  readonly inputTokensEstimate: number;
+  readonly toolNames: ToolNameMap;
+  /** Tool call ids of the request's history. */
+  readonly usedToolIds: ReadonlySet<string>;
+  newToolId(): string;
+  readonly requestId: string;
+};
+
+export function createMessagesStreamRelay(options: MessagesStreamOptions): StreamRelay {
+  return new MessagesStreamRelay(options);
+}
+
+class MessagesStreamRelay implements StreamRelay {
+  started = false;
+  failure: SvcError | undefined;
+  done = false;
+  usage: Usage | undefined;
+
+  readonly #options: MessagesStreamOptions;
+  readonly #parser: SseParser = createSseParser();
+  readonly #content: MessagesStreamContent;
+  readonly #usageAnomalies = new Set<string>();
+  #end: ChoiceEnd | undefined;
+  #output = '';
+
+  constructor(options: MessagesStreamOptions) {
+    this.#options = options;
+    this.#content = new MessagesStreamContent({
+      chooseId: createToolIdChooser(options.usedToolIds, options.newToolId),
+      toCallerName: options.toolNames.toCaller,
+    });
+  }
+
+  get finished(): boolean {
+    return this.#end !== undefined;
+  }
+
+  get finishReason(): FinishReason | undefined {
+    return this.#end?.finishReason;
+  }
+
+  get anomalies(): readonly string[] {
+    return [...this.#usageAnomalies, ...this.#content.anomalies];
+  }
+
+  get deliveredBytes(): number {
+    return this.#content.bytes;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#run(() => this.#parser.push(chunk, this.#handleFrame));
+  }
+
+  end(): Uint8Array {
+    return this.#run(() => {
+      this.#parser.end(this.#handleFrame);
+      if (!this.finished) this.failure ??= earlyEnd();
+    });
+  }
+
+  complete(cost: string): Uint8Array {
+    const { inputTokensEstimate } = this.#options;
+    const counted = renderMessagesUsage(this.usage, cost);
+    const usage = this.usage === undefined ? { ...counted, input_tokens: inputTokensEstimate } : counted;
+    const { refusal, toolCalls } = this.#content;
+    const finishReason = this.finishReason ?? 'stop';
+    const end = { ...this.#end, finishReason, toolCalls, refusal: refusal === '' ? undefined : refusal };
+    const delta = renderSseEvent('message_delta', { type: 'message_delta', delta: renderStop(end), usage });
+    return Buffer.from(delta + renderSseEvent('message_stop', { type: 'message_stop' }));
+  }
+
+  fail(error: SvcError): Uint8Array {
+    return renderStreamError('messages', error, this.#options.requestId);
+  }
+
+  ping(): Uint8Array {
+    return Buffer.from(renderSseEvent('ping', { type: 'ping' }));
+  }
+
+  #run(feed: () => void): Uint8Array {
+    this.#output = '';
+    try {
+      feed();
+    } catch (cause) {
+      this.failure ??= unreadable(cause);
+    }
+    if (this.#parser.overflowed) this.failure ??= overflow();
+    return Buffer.from(this.#output);
+  }
+
+  readonly #handleFrame = (frame: SseFrame): void => {
+    if (this.failure !== undefined || this.done) return;
+    if (isDoneMark(frame.bytes, frame.dataStart, frame.dataEnd)) {
+      this.done = true;
+      if (!this.finished) this.failure = earlyEnd();
+      return;
+    }
+    const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
+    if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
+    this.failure = findUpstreamError(chunk);
+    if (this.failure === undefined) this.#handleChunk(chunk);
+  };
+
+  #handleChunk(chunk: JsonObject): void {
+    if (!this.started) this.#output += this.#renderStart();
+    this.started = true;
+    const choice = findChoice(chunk['choices']);
+    // What a model says after its own end is no part of the answer; usage still is.
+    if (choice !== undefined && !this.finished) this.#handleChoice(choice);
+    const parsed = parseChatUsage(chunk['usage']);
+    if (parsed === undefined) return;
+    this.usage = parsed.usage;
+    for (const anomaly of parsed.anomalies) this.#usageAnomalies.add(anomaly);
+  }
+
+  #handleChoice(choice: JsonObject): void {
+    if (isObject(choice['delta'])) this.#content.addDelta(choice['delta']);
+    const end = parseChoiceEnd(choice);
+    if (end.finishReason !== undefined) {
+      this.#end = end;
+      this.#content.finish();
+    }
+    this.#output += this.#content.take();
+  }
+
+  #renderStart(): string {
+    const { id, model, inputTokensEstimate } = this.#options;
+    const usage = {
+      input_tokens: inputTokensEstimate,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 0,
+    };
+    const empty = { content: [], stop_reason: null, stop_sequence: null };
+    const message = { id, type: 'message', role: 'assistant', model, ...empty, usage };
+    return renderSseEvent('message_start', { type: 'message_start', message });
+  }
+}

@@ -1,0 +1,61 @@
+// A neutral answer as a Messages answer.
+
+import { isObject, type JsonObject } from './field-checks.ts';
+import { renderMessagesUsage, renderStop } from './messages-stop.ts';
+import type { NeutralResponse, TextPart, ThinkingPart, ToolCall } from './neutral.ts';
+import { createToolIdChooser } from './tool-ids.ts';
+import type { ToolNameMap } from './tool-names.ts';
+
+/** `cost` is a decimal string in USD; `usedToolIds` are those of the request's history. */
+export type MessagesRenderOptions = {
+  readonly id: string;
+  readonly cost: string;
+  readonly toolNames: ToolNameMap;
+  readonly usedToolIds: ReadonlySet<string>;
+  newToolId(): string;
+};
+
+export function renderMessagesResponse(
+  response: NeutralResponse,
+  options: MessagesRenderOptions,
+): Record<string, unknown> {
+  const chooseId = createToolIdChooser(options.usedToolIds, options.newToolId);
+  const isRefused = response.refusal !== undefined && response.finishReason !== 'length';
+  const parts = response.content.filter((part) => !(isRefused && part.type === 'text'));
+  const toolCalls = parts.filter((part) => part.type === 'tool_call').length;
+  return {
+    id: options.id,
+    type: 'message',
+    role: 'assistant',
+    model: response.model,
+    content: parts.map((part) => renderBlock(part, options.toolNames, chooseId)),
+    ...renderStop({ ...response, toolCalls }),
+    usage: renderMessagesUsage(response.usage, options.cost),
+  };
+}
+
+function renderBlock(
+  part: TextPart | ThinkingPart | ToolCall,
+  toolNames: ToolNameMap,
+  chooseId: (id: string) => string,
+): JsonObject {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'tool_call') {
+    const input = toInput(part.arguments);
+    return { type: 'tool_use', id: chooseId(part.id), name: toolNames.toCaller(part.name), input };
+  }
+  if (part.encrypted !== undefined) return { type: 'redacted_thinking', data: part.encrypted };
+  return { type: 'thinking', thinking: part.text, signature: part.signature ?? '' };
+}
+
+/** Text that is no JSON object is handed over as text: an empty input would run the tool with arguments nobody gave. */
+function toInput(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    return isObject(input) ? input : { raw_arguments: text };
+  } catch {
+    // The model broke off or wrote bad JSON; the caller's schema check tells the model.
+    return { raw_arguments: text };
+  }
+}

@@ -1,0 +1,60 @@
+// Which tool call a streamed piece belongs to: upstreams number them, name them by id, or do neither.
+
+import { isObject, type JsonObject } from './field-checks.ts';
+
+/** Calls in one answer; models make a few dozen at most. */
+export const MAX_TOOL_CALLS = 1024;
+
+/** `slot` counts the calls from 0 in the order they appear. */
+export type ToolCallPiece = {
+  readonly slot: number;
+  readonly isFirst: boolean;
+  readonly id: string;
+  readonly name: string;
+  /** The `arguments` as the upstream sent them, usually a string. */
+  readonly arguments: unknown;
+};
+
+/** Throws RangeError past `MAX_TOOL_CALLS`. */
+export function createToolCallSlots(): (call: JsonObject) => ToolCallPiece {
+  const slotByIndex = new Map<number, number>();
+  const slotById = new Map<string, number>();
+  const idBySlot: string[] = [];
+
+  function find(index: unknown, id: string, name: string): number | undefined {
+    const known = id === '' ? undefined : slotById.get(id);
+    if (known !== undefined) return known;
+    const isNewCall = id !== '' && name !== '';
+    if (typeof index !== 'number') return id === '' && name === '' ? lastSlot() : undefined;
+    const slot = slotByIndex.get(index);
+    // Some upstreams give every call the index 0: another id with a name is another call.
+    return slot !== undefined && isNewCall && idBySlot[slot] !== '' ? undefined : slot;
+  }
+
+  function lastSlot(): number | undefined {
+    return idBySlot.length === 0 ? undefined : idBySlot.length - 1;
+  }
+
+  return (call) => {
+    const { id, name, arguments: text } = readCall(call);
+    const found = find(call['index'], id, name);
+    const slot = found ?? idBySlot.length;
+    if (slot >= MAX_TOOL_CALLS) throw new RangeError('too many tool calls');
+    if (found === undefined) idBySlot.push('');
+    if (id !== '' && idBySlot[slot] === '') {
+      idBySlot[slot] = id;
+      slotById.set(id, slot);
+    }
+    if (typeof call['index'] === 'number') slotByIndex.set(call['index'], slot);
+    return { slot, isFirst: found === undefined, id, name, arguments: text };
+  };
+}
+
+function readCall(call: JsonObject): Pick<ToolCallPiece, 'id' | 'name' | 'arguments'> {
+  const named = isObject(call['function']) ? call['function'] : {};
+  return { id: textOr(call['id']), name: textOr(named['name']), arguments: named['arguments'] };
+}
+
+function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,254 @@
+// Torn tails are cut and kept; damage anywhere else is found and named.
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { encodeLine, FIRST_PREV } from '../../src/store/journal-format.ts';
+import { type JournalReadReport, readJournal } from '../../src/store/journal-reader.ts';
+import { DamagedJournalError, DamagedStateError } from '../../src/store/store-errors.ts';
+import { cutTornTail } from '../../src/store/torn-tail.ts';
+import { makeDirectory, openStore } from './fixtures/data-directory.ts';
+import { makeGrant, makeHold, makeHoldRequest, makeSettle, NOON } from './fixtures/records.ts';
+
+const FIRST = '000000000001.ndjson';
+const SECOND = '000000000002.ndjson';
+
+/** Two segments: the header and `count` grants, holds and settlements, split after `split` records. */
+function makeSegments(count: number, split: number): readonly [Buffer, Buffer] {
+  const segments: [string, string] = ['', ''];
+  let seq = 1;
+  let prev = FIRST_PREV;
+  const add = (record: Parameters<typeof encodeLine>[0], segment: 0 | 1) => {
+    const { line, hash } = encodeLine(record, seq, prev);
+    segments[segment] += `${line}\n`;
+    prev = hash;
+    seq += 1;
+  };
+  add({ type: 'segment', format: 1, segment: 1, at: NOON }, 0);
+  for (let index = 0; index < count; index += 1) {
+    const segment = index < split ? 0 : 1;
+    if (index === split) add({ type: 'segment', format: 1, segment: 2, at: NOON }, 1);
+    const id = `req_${Math.floor(index / 2)}`;
+    if (index === 0) add(makeGrant(1_000_000), segment);
+    else add(index % 2 === 1 ? makeHold(id, 10) : makeSettle(`req_${index / 2 - 1}`, 7), segment);
+  }
+  return [Buffer.from(segments[0]), Buffer.from(segments[1])];
+}
+
+async function write(directory: string, first: Buffer, second: Buffer | null = null): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, FIRST), first);
+  if (second !== null) await writeFile(join(directory, SECOND), second);
+}
+
+/** What reading answers: a report or the damage. */
+async function read(directory: string): Promise<JournalReadReport | DamagedStateError> {
+  try {
+    return await readJournal({ directory, onLine: () => undefined });
+  } catch (error) {
+    if (error instanceof DamagedStateError) return error;
+    throw error;
+  }
+}
+
+/** The byte at which each line starts, and the end of the last. */
+function lineStarts(bytes: Buffer): readonly number[] {
+  const starts = [0];
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+describe('a whole journal', () => {
+  it('is read in order across segments', async () => {
+    const directory = await makeDirectory();
+    await write(directory, ...makeSegments(20, 11));
+    const seqs: number[] = [];
+    const report = await readJournal({ directory, onLine: (line) => seqs.push(line.seq) });
+    expect(seqs).toEqual(Array.from({ length: 22 }, (_, index) => index + 1));
+    expect(report).toMatchObject({ lines: 22, segments: 2, torn: null, position: { segment: 2, nextSeq: 23 } });
+  });
+
+  it('can be read on from the middle', async () => {
+    const directory = await makeDirectory();
+    const [first, second] = makeSegments(20, 11);
+    await write(directory, first);
+    const { position } = await readJournal({ directory, onLine: () => undefined });
+    await write(directory, first, second);
+    const seqs: number[] = [];
+    await readJournal({ directory, from: position, onLine: (line) => seqs.push(line.seq) });
+    expect(seqs[0]).toBe(13);
+    expect(seqs.at(-1)).toBe(22);
+  });
+
+  it('may be empty or not be there', async () => {
+    const directory = await makeDirectory();
+    const nothing = { segment: 0, offset: 0, nextSeq: 1, prev: FIRST_PREV };
+    expect(await read(directory)).toMatchObject({ position: nothing, lines: 0 });
+    expect(await read(join(directory, 'none'))).toMatchObject({ position: nothing, lines: 0 });
+    await write(directory, Buffer.alloc(0));
+    expect(await read(directory)).toMatchObject({ position: { segment: 1, offset: 0, nextSeq: 1 }, torn: null });
+  });
+
+  it('is read through chunks of any alignment', async () => {
+    const directory = await makeDirectory();
+    await write(directory, makeSegments(5_000, 5_000)[0]);
+    expect(await read(directory)).toMatchObject({ lines: 5_001, torn: null });
+  });
+});
+
+describe('a torn tail', () => {
+  it('is whatever a cut at any byte of the last three records leaves', async () => {
+    const directory = await makeDirectory();
+    const [first] = makeSegments(12, 12);
+    const starts = lineStarts(first);
+    const from = starts.at(-4) ?? 0;
+    for (let length = first.length; length >= from; length -= 1) {
+      await write(directory, first.subarray(0, length));
+      const report = await read(directory);
+      const lastStart = starts.findLast((start) => start <= length) ?? 0;
+      expect(report).toMatchObject({ lines: starts.indexOf(lastStart), position: { offset: lastStart } });
+      const torn = lastStart === length ? null : { offset: lastStart, bytes: length - lastStart };
+      expect(report).toHaveProperty('torn', torn === null ? null : expect.objectContaining(torn));
+    }
+  });
+
+  it.each<[string, Buffer]>([
+    ['zero bytes', Buffer.alloc(5_000)],
+    ['line feeds', Buffer.alloc(50, 10)],
+    ['other bytes', Buffer.from(Array.from({ length: 5_000 }, (_, index) => (index * 7_919) % 251))],
+    ['more than a line can be', Buffer.alloc(3_000_000, 65)],
+    ['the beginning of a line', Buffer.from('{"crc":"00000000","seq":14,"prev":"')],
+  ])('may be %s', async (_name, tail) => {
+    const directory = await makeDirectory();
+    const [first] = makeSegments(12, 12);
+    await write(directory, Buffer.concat([first, tail]));
+    expect(await read(directory)).toMatchObject({
+      lines: 13,
+      torn: { offset: first.length, bytes: tail.length, seq: 14 },
+    });
+  });
+
+  it('is cut off and its bytes are kept', async () => {
+    const directory = await makeDirectory();
+    const [first] = makeSegments(12, 12);
+    await write(directory, Buffer.concat([first, Buffer.from('half a rec')]));
+    const { torn } = await readJournal({ directory, onLine: () => undefined });
+    if (torn === null) throw new Error('the tail was not seen');
+    const name = await cutTornTail(torn);
+    expect(name).toMatch(/^torn-14-[0-9a-f]+\.bin$/);
+    expect(await readFile(join(directory, name), 'utf8')).toBe('half a rec');
+    expect(await readFile(join(directory, FIRST))).toEqual(first);
+  });
+
+  it('is only ever at the end of the last segment', async () => {
+    const directory = await makeDirectory();
+    const [first, second] = makeSegments(12, 6);
+    await write(directory, Buffer.concat([first, Buffer.from('half')]), second);
+    expect(await read(directory)).toMatchObject({ name: 'DamagedJournalError', offset: first.length, seq: 8 });
+  });
+
+  it('of a store is reported, and the store goes on', async () => {
+    const directory = await makeDirectory();
+    const before = await openStore(directory);
+    await before.ledger.grant(makeGrant(100));
+    await before.ledger.hold(makeHoldRequest('req_1', 40));
+    await before.close();
+    const segment = join(directory, 'journal', FIRST);
+    await truncate(segment, (await readFile(segment)).length - 5);
+    const notices: string[] = [];
+    const after = await openStore(directory, { onNotice: (notice) => notices.push(notice) });
+    expect(notices[0]).toContain('journal/000000000001.ndjson: cut');
+    expect(after.ledger.balance('ws_1')).toEqual({ grantedNano: 100, chargedNano: 0, heldNano: 0 });
+    await after.ledger.hold(makeHoldRequest('req_2', 100));
+    expect((await readdir(join(directory, 'journal'))).filter((name) => name.startsWith('torn-'))).toHaveLength(1);
+  });
+});
+
+describe('damage', () => {
+  let first: Buffer;
+  let second: Buffer;
+  beforeAll(() => {
+    [first, second] = makeSegments(60, 30);
+  });
+
+  it('of one bit is seen wherever it is', async () => {
+    const directory = await makeDirectory();
+    const whole = makeSegments(60, 60)[0];
+    const lastLine = lineStarts(whole).at(-2) ?? 0;
+    // One bit of each byte, a different one each time.
+    for (let at = 0; at < whole.length; at += 1) {
+      const changed = Buffer.from(whole);
+      changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
+      await write(directory, changed);
+      const result = await read(directory);
+      if (at >= lastLine) expect(result).toMatchObject({ torn: { offset: lastLine } });
+      else expect(result).toBeInstanceOf(DamagedJournalError);
+    }
+  });
+
+  it('names file, byte and record', async () => {
+    const directory = await makeDirectory();
+    const at = lineStarts(second)[4] ?? 0;
+    const changed = Buffer.from(second);
+    changed[at + 60] = 0;
+    await write(directory, first, changed);
+    const seq = lineStarts(first).length + 4;
+    const file = join(directory, SECOND);
+    const damage = await read(directory);
+    expect(damage).toMatchObject({ file, offset: at, seq, exitCode: 78 });
+    expect((damage as Error).message).toContain(`${file}: the journal is damaged at byte ${at}, record ${seq}`);
+  });
+
+  it.each<[string, (starts: readonly number[]) => readonly [number, number]]>([
+    ['the header', (starts) => [0, starts[1] ?? 0]],
+    ['one inside', (starts) => [starts[7] ?? 0, starts[8] ?? 0]],
+    ['the last of a segment', (starts) => [starts.at(-2) ?? 0, starts.at(-1) ?? 0]],
+    ['all of a segment', (starts) => [0, starts.at(-1) ?? 0]],
+  ])('is a record that is gone: %s', async (_name, range) => {
+    const directory = await makeDirectory();
+    const [from, to] = range(lineStarts(first));
+    await write(directory, Buffer.concat([first.subarray(0, from), first.subarray(to)]), second);
+    expect(await read(directory)).toBeInstanceOf(DamagedJournalError);
+  });
+
+  it('is a record that is there twice', async () => {
+    const directory = await makeDirectory();
+    const starts = lineStarts(first);
+    const line = first.subarray(starts[5], starts[6]);
+    await write(directory, Buffer.concat([first.subarray(0, starts[6]), line, first.subarray(starts[6])]), second);
+    expect(await read(directory)).toMatchObject({ name: 'DamagedJournalError', offset: starts[6] });
+  });
+
+  it('is a segment of another journal', async () => {
+    const directory = await makeDirectory();
+    await write(directory, first, makeSegments(40, 30)[1].subarray(0));
+    expect(await read(directory)).toMatchObject({ torn: null });
+    await write(directory, makeSegments(61, 31)[0], second);
+    expect(await read(directory)).toBeInstanceOf(DamagedJournalError);
+  });
+
+  it('is a segment that is missing', async () => {
+    const directory = await makeDirectory();
+    await write(directory, first, second);
+    await writeFile(join(directory, '000000000004.ndjson'), '');
+    expect(await read(directory)).toMatchObject({
+      name: 'DamagedStateError',
+      file: join(directory, '000000000003.ndjson'),
+    });
+    await rm(join(directory, '000000000004.ndjson'));
+    await rm(join(directory, FIRST));
+    expect(await read(directory)).toBeInstanceOf(DamagedJournalError);
+  });
+
+  it('is a record that breaks the rules of money', async () => {
+    const directory = await makeDirectory();
+    const store = await openStore(directory);
+    await store.ledger.grant(makeGrant(10));
+    await store.close();
+    const segment = join(directory, 'journal', FIRST);
+    const lines = (await readFile(segment, 'utf8')).trimEnd().split('\n');
+    const grant = encodeLine(makeGrant(10), 2, JSON.parse(lines[1] ?? '').prev);
+    expect(grant.line).toBe(lines[1]);
+    await writeFile(segment, `${encodeLine(makeHold('req_1', 11), 3, grant.hash).line}\n`, { flag: 'a' });
+    await expect(openStore(directory)).rejects.toMatchObject({ name: 'DamagedJournalError', seq: 3 });
+  });
+});
