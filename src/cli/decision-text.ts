@@ -99,7 +99,9 @@ function needsText(needs: DecisionView['needs']): string {
     needs.structured_output ? 'structured output' : '',
     needs.reasoning ? 'reasoning' : '',
   ].filter((ability) => ability !== '');
-  return [`${needs.input_tokens} tokens in`, `${needs.max_output_tokens} out at most`, ...abilities].join(', ');
+  // Zero stands for a prompt that set no limit.
+  const output = needs.max_output_tokens > 0 ? [`${needs.max_output_tokens} out at most`] : [];
+  return [`${needs.input_tokens} tokens in`, ...output, ...abilities].join(', ');
 }
 
 function weightsText({ speed, quality, cost }: WeightsView): string {

@@ -43,10 +43,8 @@ export async function openOfferSource(settings: Settings, log: ServiceLog, now: 
       listed = true;
     } catch (error) {
       if (stop.signal.aborted) return;
-      log.warn(
-        { upstream: endpoint.upstream.name, error },
-        'the list of models could not be had; the last known one stays',
-      );
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ upstream: endpoint.upstream.name, reason }, 'the list of models could not be had; the last known one stays');
       nextMs = RETRY_MS;
     }
     timer = setTimeout(() => void refresh(), nextMs);

@@ -223,6 +223,9 @@ function checked(setting: SettingRow, value: string, source: string): string {
 /** 24 days: the longest delay a Node timer takes. */
 const MILLISECONDS_MAX = 2_147_483_647;
 
+/** A million dollars in nano-dollars leaves room below the largest whole number that JavaScript counts exactly. */
+const USD_MAX = 1_000_000;
+
 const CHECKS: Readonly<Record<Extract<Kind, string>, { ok(value: string): boolean; wants: string }>> = {
   text: { ok: () => true, wants: 'must be text' },
   url: { ok: isHttpUrl, wants: 'must be an http:// or https:// URL without query' },
@@ -231,7 +234,10 @@ const CHECKS: Readonly<Record<Extract<Kind, string>, { ok(value: string): boolea
     ok: (value) => /^[1-9]\d{0,9}$/.test(value) && Number(value) <= MILLISECONDS_MAX,
     wants: 'must be a whole number of milliseconds',
   },
-  usd: { ok: (value) => /^\d{1,9}(\.\d{1,9})?$/.test(value), wants: 'must be an amount in USD such as 10 or 2.50' },
+  usd: {
+    ok: (value) => /^\d{1,7}(\.\d{1,9})?$/.test(value) && Number(value) <= USD_MAX,
+    wants: 'must be an amount in USD of at most 1000000, such as 10 or 2.50',
+  },
   flag: { ok: (value) => value === 'true' || value === 'false', wants: 'must be true or false' },
 };
 

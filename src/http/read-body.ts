@@ -2,13 +2,12 @@
 
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../wire/svc-error.ts';
+import { drainBody } from './drain-body.ts';
 
 /** As large as the Messages API itself takes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** All bodies being read or served at once; above it new ones wait for nobody and are refused. */
 const BODIES_BYTES_MAX = 256 * 1024 * 1024;
-/** A refused body is drained this far, so that an ordinary client gets to read the 413. */
-const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface BodyReader {
   read(req: IncomingMessage): Promise<Buffer>;
@@ -71,6 +70,7 @@ function collect(req: IncomingMessage, count: (bytes: number) => void): Promise<
     };
     req.on('data', onData);
     req.once('end', () => {
+      if (size > BODY_BYTES_MAX) return;
       const [first] = chunks;
       resolve(chunks.length === 1 && first ? first : Buffer.concat(chunks));
     });
@@ -83,22 +83,9 @@ function collect(req: IncomingMessage, count: (bytes: number) => void): Promise<
 }
 
 async function tooLarge(req: IncomingMessage): Promise<SvcError> {
-  await drain(req);
+  await drainBody(req);
   return new SvcError(
     'REQUEST_TOO_LARGE',
     `The body is over ${BODY_BYTES_MAX} bytes (32 MiB): send less, or images by URL.`,
   );
-}
-
-function drain(req: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let drained = 0;
-    req.on('data', (chunk: Buffer) => {
-      drained += chunk.length;
-      if (drained > DRAIN_BYTES_MAX) resolve();
-    });
-    req.once('end', resolve);
-    req.once('close', resolve);
-    req.resume();
-  });
 }

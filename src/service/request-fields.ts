@@ -87,9 +87,17 @@ export function readUsd(fields: Fields, field: string): number | undefined {
 export function readTimestamp(fields: Fields, field: string): number | undefined {
   const value = fields[field];
   if (value === undefined) return undefined;
-  const ms = typeof value === 'string' && TIMESTAMP.test(value) ? Date.parse(value) : Number.NaN;
+  const ms =
+    typeof value === 'string' && TIMESTAMP.test(value) && isCalendarDay(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   throw invalidField(field, 'must be an RFC 3339 timestamp such as "2026-01-31T12:00:00Z"');
+}
+
+/** `Date.parse` takes February 31 for March 3. */
+function isCalendarDay(timestamp: string): boolean {
+  const day = timestamp.slice(0, 'YYYY-MM-DD'.length);
+  const midnightMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnightMs) && new Date(midnightMs).toISOString().startsWith(day);
 }
 
 /** Model names or patterns such as `anthropic/*`. */

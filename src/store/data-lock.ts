@@ -31,9 +31,10 @@ export async function acquireDataLock(directory: string): Promise<DataLock> {
     socket.on('error', () => socket.destroy());
     socket.end(`${process.pid}\n`);
   });
-  const release = async () => {
-    await closeServer(server);
-    place.close();
+  let released: Promise<void> | null = null;
+  const release = () => {
+    released ??= closeServer(server).finally(() => place.close());
+    return released;
   };
   try {
     await listen(server, place.pathOf(ownName));

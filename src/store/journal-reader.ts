@@ -78,8 +78,10 @@ class SegmentReading {
     const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       let rest: Buffer = Buffer.alloc(0);
+      // One byte more than there is, so that a short file ends with its first chunk.
+      const chunkBytes = Math.min(CHUNK_BYTES, (await handle.stat()).size - this.position.offset + 1);
       for (;;) {
-        const chunk = await readAt(handle, this.position.offset + rest.length, CHUNK_BYTES);
+        const chunk = await readAt(handle, this.position.offset + rest.length, chunkBytes);
         if (chunk.length === 0) break;
         rest = this.#takeLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), onLine);
         if (this.invalid === null && rest.length > LINE_BYTES_MAX) this.invalid = 'the line is too long';

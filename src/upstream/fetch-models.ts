@@ -4,7 +4,7 @@ import { Client, type Dispatcher } from 'undici';
 import { errorCode, toUpstreamFailure } from './upstream-failure.ts';
 import { parseUpstreamUrl } from './upstream-url.ts';
 
-export type ModelsSource = {
+type ModelsSource = {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   /** Milliseconds for the whole request. Default 10,000. */

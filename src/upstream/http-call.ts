@@ -19,17 +19,18 @@ export type CallLines = {
  * A kept-alive connection may be closed by the upstream just as a request is written to it; the write is then answered
  * with a reset, one round trip later. Within this time, and before any byte of an answer, the request is sent once more.
  */
-export const STALE_CONNECTION_MS = 1000;
+const STALE_CONNECTION_MS = 1000;
 
 /**
  * The handler undici talks to and the control the reader holds: one object, so that a call allocates little.
  *
  * A completion is not idempotent, so in general nothing is sent twice here. The one exception is the keep-alive race
  * above: the socket had served an answer before, no byte of this answer has come, the other side closed it within a
- * second, and this call has not been repeated yet. What remains is an upstream that took the request and broke off in
+ * second. What remains is an upstream that took the request and broke off in
  * that same second without a byte of answer: it had next to nothing to bill, and svc holds and settles once per client
  * request, so the client is never charged twice. Later resets are reported, never repeated. The repeat goes over a new
- * connection, because the rest of the pool may be as stale as the first.
+ * connection, because the rest of the pool may be as stale as the first; a new connection has answered nothing, so there
+ * is never a second repeat.
  */
 export class HttpCall implements Dispatcher.DispatchHandler, UpstreamControl, ReuseAware {
   connection: ReuseClient | undefined;
@@ -42,7 +43,6 @@ export class HttpCall implements Dispatcher.DispatchHandler, UpstreamControl, Re
   #progress: CallProgress = 'waiting';
   #over = false;
   #dispatching = false;
-  #repeated = false;
   #reused = false;
   #answering = false;
   #sentAt = 0;
@@ -160,7 +160,6 @@ export class HttpCall implements Dispatcher.DispatchHandler, UpstreamControl, Re
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#over) return;
     if (this.#isStaleConnection(error)) {
-      this.#repeated = true;
       this.#progress = 'waiting';
       this.start(this.#lines.fresh());
       return;
@@ -169,7 +168,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, UpstreamControl, Re
   }
 
   #isStaleConnection(error: Error): boolean {
-    if (this.#repeated || !this.#reused || this.#answering || this.#progress !== 'sent') return false;
+    if (!this.#reused || this.#answering || this.#progress !== 'sent') return false;
     const code = errorCode(error);
     if (code !== 'ECONNRESET' && code !== 'EPIPE' && code !== 'UND_ERR_SOCKET') return false;
     return performance.now() - this.#sentAt < STALE_CONNECTION_MS;

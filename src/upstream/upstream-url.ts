@@ -1,6 +1,6 @@
 // An upstream's base URL, checked once: where requests go and under which path, so that nothing later can change either.
 
-export type UpstreamAddress = {
+type UpstreamAddress = {
   /** Scheme, host and port. */
   readonly origin: string;
   /** Without a slash at the end; empty for none. */

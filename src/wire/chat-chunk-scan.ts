@@ -56,9 +56,43 @@ const MEANINGS: ReadonlyMap<number, number> = new Map(
   ].map(([key, meaning]) => [codeOf(Buffer.from(String(key)), 0, String(key).length), Number(meaning)]),
 );
 
-/** The JSON of the chunk lies in `bytes` from `start` to `end`. */
-export function scanChatChunk(bytes: Buffer, start: number, end: number): ChunkSight {
-  const found: Found = { bits: 0, isSpecial: false, text: 0, detail: 0, reasoning: 0 };
+/** Looks at the chunks of one stream; the JSON of a chunk lies in `bytes` from `start` to `end`. */
+export type ChunkScanner = (bytes: Buffer, start: number, end: number) => ChunkSight;
+
+/**
+ * Most chunks of a stream differ in one string only. What stood around it in the last ordinary chunk is the mold: where
+ * it stands again, two native comparisons tell as much as a look at every byte.
+ */
+export function createChunkScanner(): ChunkScanner {
+  let before = NOTHING;
+  let after = NOTHING;
+
+  return (bytes, start, end) => {
+    const textStart = start + before.length;
+    if (before.length > 0 && isAt(bytes, start, end, before)) {
+      const close = skipString(bytes, textStart - 1, end);
+      if (end - close === after.length && isAt(bytes, close, end, after)) {
+        return { needsParse: false, textBytes: close - 1 - textStart };
+      }
+    }
+    const found: Found = { bits: 0, isSpecial: false, text: 0, detail: 0, reasoning: 0, strings: 0, valueAt: 0 };
+    const sight = scanWhole(found, bytes, start, end);
+    if (!sight.needsParse && found.strings === 1) {
+      before = Buffer.from(bytes.subarray(start, found.valueAt + 1));
+      after = Buffer.from(bytes.subarray(skipString(bytes, found.valueAt, end), end));
+    }
+    return sight;
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function isAt(bytes: Buffer, at: number, end: number, expected: Buffer): boolean {
+  const length = expected.length;
+  return at + length <= end && bytes.compare(expected, 0, length, at, at + length) === 0;
+}
+
+function scanWhole(found: Found, bytes: Buffer, start: number, end: number): ChunkSight {
   let depth = 0;
   let at = start;
   while (at < end) {
@@ -74,7 +108,16 @@ export function scanChatChunk(bytes: Buffer, start: number, end: number): ChunkS
   return { needsParse: found.isSpecial || !isWhole, textBytes: found.text + Math.max(found.detail, found.reasoning) };
 }
 
-type Found = { bits: number; isSpecial: boolean; text: number; detail: number; reasoning: number };
+type Found = {
+  bits: number;
+  isSpecial: boolean;
+  text: number;
+  detail: number;
+  reasoning: number;
+  /** How many strings of generated text there were, and where the last one begins. */
+  strings: number;
+  valueAt: number;
+};
 
 /** The index after the string, or of the value where the string is a key. */
 function passString(found: Found, depth: number, bytes: Buffer, open: number, end: number): number {
@@ -109,6 +152,8 @@ function noteText(found: Found, meaning: number, bytes: Buffer, valueAt: number,
   // Arguments sent as an object have no end in sight here: the rest of the chunk is an upper bound.
   const isObject = first === 0x7b && meaning === TEXT;
   if (!isString && !isObject) return;
+  found.strings += 1;
+  found.valueAt = valueAt;
   const length = isString ? skipString(bytes, valueAt, end) - valueAt - 2 : end - valueAt;
   if (meaning === TEXT) found.text += length;
   else if (meaning === DETAIL) found.detail += length;

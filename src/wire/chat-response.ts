@@ -6,7 +6,7 @@ import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
 import type { FinishReason, NeutralResponse, TextPart, ThinkingPart, ToolCall, Usage } from './neutral.ts';
 import { argumentsOf, findUpstreamError, parseChoiceEnd, textOf } from './parse-chat-answer.ts';
 import { parseReasoning } from './parse-reasoning.ts';
-import { SvcError } from './svc-error.ts';
+import { isSvcError, SvcError } from './svc-error.ts';
 import { toAcceptedToolId } from './tool-ids.ts';
 
 /**
@@ -66,10 +66,12 @@ export function spliceUsageCost(body: JsonBody, costDecimal: string): Uint8Array
   return Buffer.concat([body.bytes.subarray(0, field.valueStart), spliced, body.bytes.subarray(field.valueEnd)]);
 }
 
+const NOT_AN_OBJECT = 'is not a JSON object';
+
 type Answer = { readonly answer: JsonObject; readonly choice: JsonObject; readonly message: JsonObject };
 
 function openAnswer(value: unknown): Answer {
-  if (!isObject(value)) throw invalidAnswer('is not a JSON object');
+  if (!isObject(value)) throw invalidAnswer(NOT_AN_OBJECT);
   const error = findUpstreamError(value);
   if (error !== undefined) throw error;
   const choices = value['choices'];
@@ -84,14 +86,12 @@ function scanAnswer(bytes: Uint8Array): JsonBody {
   try {
     return scanJsonObject(bytes);
   } catch (cause) {
-    throw new SvcError('UPSTREAM_INVALID_RESPONSE', 'The upstream answered with something that is not JSON.', {
-      cause,
-    });
+    throw invalidAnswer(isSvcError(cause) && cause.code === 'INVALID_REQUEST' ? NOT_AN_OBJECT : 'is not JSON', cause);
   }
 }
 
-function invalidAnswer(what: string): SvcError {
-  return new SvcError('UPSTREAM_INVALID_RESPONSE', `The upstream's answer ${what}.`);
+function invalidAnswer(what: string, cause?: unknown): SvcError {
+  return new SvcError('UPSTREAM_INVALID_RESPONSE', `The upstream's answer ${what}.`, { cause });
 }
 
 function parseContent(message: JsonObject): readonly (TextPart | ThinkingPart | ToolCall)[] {

@@ -2,7 +2,7 @@
 
 import { type ByteRun, type ByteRuns, createByteRuns, wholeRun } from './byte-runs.ts';
 import { type ChunkRepair, createChunkRepair } from './chat-chunk-repair.ts';
-import { scanChatChunk } from './chat-chunk-scan.ts';
+import { createChunkScanner } from './chat-chunk-scan.ts';
 import { spliceUsageCost } from './chat-response.ts';
 import { parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
@@ -42,6 +42,7 @@ class ChatStreamRelay implements StreamRelay {
   readonly #options: ChatStreamOptions;
   readonly #parser: SseParser = createSseParser();
   readonly #repair: ChunkRepair;
+  readonly #scan = createChunkScanner();
   readonly #anomalies = new Set<string>();
   /** From the first chunk with end and usage on, everything waits for the cost. */
   readonly #held: { readonly run: ByteRun; readonly needsCost: boolean }[] = [];
@@ -109,7 +110,7 @@ class ChatStreamRelay implements StreamRelay {
       if (!this.finished) this.failure = earlyEnd();
       return;
     }
-    const sight = scanChatChunk(bytes, dataStart, dataEnd);
+    const sight = this.#scan(bytes, dataStart, dataEnd);
     if (sight.needsParse || !this.#sawChoice) {
       this.#handleParsed(frame, sight.textBytes);
       return;

@@ -4,9 +4,6 @@ import { SvcError } from './svc-error.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A place in the body: `field(body, 'n')`, or `field(tool, 'name', 'tools[0]')` for nested ones. */
-export type FieldOf = readonly [object: JsonObject, key: string, parent?: string];
-
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -17,7 +14,7 @@ export function invalidField(param: string, rule: string): SvcError {
 }
 
 /** Undefined when absent or null: SDKs send null for what their caller left out. */
-export function optionalString(...[object, key, parent]: FieldOf): string | undefined {
+export function optionalString(object: JsonObject, key: string, parent?: string): string | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw invalidField(pathOf(key, parent), 'must be a string');
@@ -32,7 +29,7 @@ export function requiredString(object: JsonObject, key: string, parent?: string,
   throw invalidField(pathOf(key, parent), `${found}must be a ${allowEmpty ? '' : 'non-empty '}string`);
 }
 
-export function optionalBoolean(...[object, key, parent]: FieldOf): boolean | undefined {
+export function optionalBoolean(object: JsonObject, key: string, parent?: string): boolean | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw invalidField(pathOf(key, parent), 'must be true or false');
@@ -62,21 +59,21 @@ export function optionalInteger(
   return value;
 }
 
-export function optionalObject(...[object, key, parent]: FieldOf): JsonObject | undefined {
+export function optionalObject(object: JsonObject, key: string, parent?: string): JsonObject | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) throw invalidField(pathOf(key, parent), 'must be an object');
   return value;
 }
 
-export function optionalArray(...[object, key, parent]: FieldOf): readonly unknown[] | undefined {
+export function optionalArray(object: JsonObject, key: string, parent?: string): readonly unknown[] | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw invalidField(pathOf(key, parent), 'must be an array');
   return value;
 }
 
-export function optionalStrings(...[object, key]: FieldOf): readonly string[] | undefined {
+export function optionalStrings(object: JsonObject, key: string): readonly string[] | undefined {
   const values = optionalArray(object, key);
   if (values === undefined) return undefined;
   if (!values.every((value) => typeof value === 'string')) throw invalidField(key, 'must be an array of strings');
@@ -85,8 +82,9 @@ export function optionalStrings(...[object, key]: FieldOf): readonly string[] | 
 
 /** A copy without the keys whose value is undefined, so that optional fields are absent rather than undefined. */
 export function withoutUndefined<T extends object>(loose: { readonly [K in keyof T]: T[K] | undefined }): T {
-  const defined: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(loose)) {
+  const defined: Partial<T> = {};
+  for (const key in loose) {
+    const value = loose[key];
     if (value !== undefined) defined[key] = value;
   }
   return defined as T;

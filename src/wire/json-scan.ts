@@ -61,22 +61,22 @@ export function spliceFields(
 ): Uint8Array {
   const bytes = toBuffer(body.bytes);
   const edits: Edit[] = [];
-  const missing = new Map(Object.entries(set));
-  const toRemove = new Set(remove);
+  const missing = { ...set };
   let anyKept = false;
-  for (const [index, field] of body.fields.entries()) {
+  for (let index = 0; index < body.fields.length; index += 1) {
+    const field = body.fields[index];
+    if (field === undefined) continue;
     const text = Object.hasOwn(set, field.key) ? set[field.key] : undefined;
-    if (text === undefined && toRemove.has(field.key)) {
+    if (text === undefined && remove.includes(field.key)) {
       edits.push(removal(body.fields, index, field, anyKept));
       continue;
     }
     anyKept = true;
-    missing.delete(field.key);
-    if (text !== undefined && !isSame(bytes, field, text)) {
-      edits.push({ start: field.valueStart, end: field.valueEnd, text });
-    }
+    if (text === undefined) continue;
+    delete missing[field.key];
+    if (!isSame(bytes, field, text)) edits.push({ start: field.valueStart, end: field.valueEnd, text });
   }
-  if (missing.size > 0) edits.push(addition(bytes, body.fields, missing, anyKept));
+  if (Object.keys(missing).length > 0) edits.push(addition(bytes, body.fields, missing, anyKept));
   return edits.length === 0 ? body.bytes : applyEdits(bytes, edits);
 }
 
@@ -193,10 +193,12 @@ function removal(fields: readonly TopLevelField[], index: number, field: TopLeve
 function addition(
   bytes: Buffer,
   fields: readonly TopLevelField[],
-  missing: ReadonlyMap<string, string>,
+  missing: Readonly<Record<string, string>>,
   anyKept: boolean,
 ): Edit {
-  const text = [...missing].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',');
+  const text = Object.entries(missing)
+    .map(([key, value]) => `${JSON.stringify(key)}:${value}`)
+    .join(',');
   const at = fields.at(-1)?.valueEnd ?? bytes.lastIndexOf('}');
   return { start: at, end: at, text: anyKept ? `,${text}` : text };
 }

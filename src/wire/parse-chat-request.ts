@@ -16,7 +16,12 @@ import {
 import type { NeutralRequest, Reasoning, ResponseFormat } from './neutral.ts';
 import { parseChatMessages } from './parse-chat-messages.ts';
 import { parseChatToolChoice, parseChatTools } from './parse-chat-tools.ts';
-import { isEffortNone, MAX_TOKENS_RANGE } from './request-limits.ts';
+import { isEffortNone, MAX_TOKENS_RANGE, TOP_K_RANGE } from './request-limits.ts';
+
+const CHOICES_RANGE = { min: 1, max: 128 } as const;
+const TOP_LOGPROBS_RANGE = { min: 0, max: 20 } as const;
+/** Seeds of 64 bits lose digits in a JavaScript number; the bytes that go upstream keep them. */
+const SEED_RANGE = { min: -(2 ** 64), max: 2 ** 64 } as const;
 
 /** Throws INVALID_REQUEST naming the first field that is missing or wrong. Unknown top-level fields are ignored. */
 export function parseChatRequest(value: unknown): NeutralRequest {
@@ -36,14 +41,14 @@ export function parseChatRequest(value: unknown): NeutralRequest {
     includeUsage: parseIncludeUsage(value),
     temperature: optionalNumber(value, 'temperature', 0, 2),
     topP: optionalNumber(value, 'top_p', 0, 1),
-    topK: optionalInteger(value, 'top_k', { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    topK: optionalInteger(value, 'top_k', TOP_K_RANGE),
     stop: parseStop(value),
     responseFormat: parseResponseFormat(value),
     reasoning: parseReasoning(value),
     user: optionalString(value, 'user'),
     serviceTier: optionalString(value, 'service_tier'),
     session: optionalString(value, 'session_id') ?? optionalString(value, 'prompt_cache_key'),
-    choices: optionalInteger(value, 'n', { min: 1, max: 128 }) ?? 1,
+    choices: optionalInteger(value, 'n', CHOICES_RANGE) ?? 1,
     svc: parseSvcField(value),
     sandbox: value['sandbox'],
   });
@@ -60,9 +65,9 @@ export function parseSvcField(value: JsonObject): JsonObject | undefined {
 function checkPassedFields(value: JsonObject): void {
   optionalNumber(value, 'presence_penalty', -2, 2);
   optionalNumber(value, 'frequency_penalty', -2, 2);
-  optionalInteger(value, 'seed', { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+  optionalInteger(value, 'seed', SEED_RANGE);
   optionalBoolean(value, 'logprobs');
-  optionalInteger(value, 'top_logprobs', { min: 0, max: 20 });
+  optionalInteger(value, 'top_logprobs', TOP_LOGPROBS_RANGE);
   optionalObject(value, 'logit_bias');
   optionalObject(value, 'metadata');
 }
@@ -106,10 +111,13 @@ function parseResponseFormat(value: JsonObject): ResponseFormat | undefined {
 }
 
 function parseReasoning(value: JsonObject): Reasoning | undefined {
-  const options = optionalObject(value, 'reasoning') ?? {};
-  const effort = optionalString(options, 'effort', 'reasoning') ?? optionalString(value, 'reasoning_effort');
-  const enabled = optionalBoolean(options, 'enabled', 'reasoning') ?? (isEffortNone(effort) ? false : undefined);
-  const maxTokens = optionalInteger(options, 'max_tokens', { ...MAX_TOKENS_RANGE, min: 0 }, 'reasoning');
+  const options = optionalObject(value, 'reasoning');
+  const plainEffort = optionalString(value, 'reasoning_effort');
+  if (options === undefined && plainEffort === undefined) return undefined;
+  const given = options ?? {};
+  const effort = optionalString(given, 'effort', 'reasoning') ?? plainEffort;
+  const enabled = optionalBoolean(given, 'enabled', 'reasoning') ?? (isEffortNone(effort) ? false : undefined);
+  const maxTokens = optionalInteger(given, 'max_tokens', { ...MAX_TOKENS_RANGE, min: 0 }, 'reasoning');
   if (effort === undefined && enabled === undefined && maxTokens === undefined) return undefined;
   return withoutUndefined<Reasoning>({ enabled, effort: isEffortNone(effort) ? undefined : effort, maxTokens });
 }

@@ -17,7 +17,7 @@ import type { CacheControl, NeutralMessage, NeutralRequest, Reasoning, ResponseF
 import { parseSvcField } from './parse-chat-request.ts';
 import { parseMessagesToolChoice, parseMessagesTools } from './parse-messages-tools.ts';
 import { parseMessagesTurns, parseSystem } from './parse-messages-turns.ts';
-import { MAX_TOKENS_RANGE } from './request-limits.ts';
+import { MAX_TOKENS_RANGE, TOP_K_RANGE } from './request-limits.ts';
 
 /**
  * Throws INVALID_REQUEST naming the first field that is missing or wrong, UNSUPPORTED_FEATURE for server tools and file
@@ -42,7 +42,7 @@ export function parseMessagesRequest(value: unknown): NeutralRequest {
     includeUsage: true,
     temperature: optionalNumber(value, 'temperature', 0, 1),
     topP: optionalNumber(value, 'top_p', 0, 1),
-    topK: optionalInteger(value, 'top_k', { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    topK: optionalInteger(value, 'top_k', TOP_K_RANGE),
     stop: optionalStrings(value, 'stop_sequences'),
     responseFormat: parseOutputFormat(outputConfig['format'] ?? value['output_format']),
     reasoning: parseThinking(value, optionalString(outputConfig, 'effort', 'output_config')),

@@ -41,7 +41,7 @@ const { models } = await catalogOfBench();
 writeFileSync(catalog, JSON.stringify({ models }));
 listModelsInMock(models.map(({ id }) => id));
 const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-const env = { SVC_HOME: home, SVC_PORT: PORT, SVC_CATALOG: catalog, SVC_UPSTREAM_URL: `${MOCK}/v1`, SVC_LOG_LEVEL: 'info', SVC_STARTING_CREDITS: '900000000' };
+const env = { SVC_HOME: home, SVC_PORT: PORT, SVC_CATALOG: catalog, SVC_UPSTREAM_URL: `${MOCK}/v1`, SVC_LOG_LEVEL: 'info', SVC_STARTING_CREDITS: '1000000' };
 const key = await prepareKey();
 const svc = `env NODE_ENV=production ${Object.entries(env).map(([name, value]) => `${name}=${value}`).join(' ')} ${process.execPath} ${BIN} serve 2>${join(work, 'svc.log')}`;
 const auth = ['-H', `authorization: Bearer ${key}`];

@@ -61,6 +61,11 @@ describe('renderDecision', () => {
     }
   });
 
+  it('says nothing of an output limit that was not set', () => {
+    const text = render({ ...DECISION, needs: { ...DECISION.needs, max_output_tokens: 0 } });
+    expect(text).toContain('needs    120 tokens in, tools\n');
+  });
+
   it('says when the conversation keeps its model', () => {
     expect(render({ ...DECISION, sticky: true })).toContain('sticky   yes');
   });

@@ -69,7 +69,9 @@ async function listen(fixture: ControlFixture): Promise<Server> {
 }
 
 async function send(url: string, method: string, call: Call): Promise<Answer> {
-  const headers: Record<string, string> = { ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }) };
+  const headers: Record<string, string> = {
+    ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
+  };
   if (call.body !== undefined || call.raw !== undefined) headers['content-type'] = 'application/json';
   const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
   const response = await fetch(url, {

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { RegisterResponse } from '../../src/api/types.ts';
 import type { UsageEntry } from '../../src/ledger/records.ts';
 import { type ControlServices, createControlServices } from '../../src/service/control-services.ts';
-import { createPasswordHasher } from '../../src/service/password-hasher.ts';
-import type { Account, Store } from '../../src/store/store.ts';
+import { type Argon2, createPasswordHasher } from '../../src/service/password-hasher.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
+import type { Account, Store } from '../../src/store/store.ts';
 
 export const USD = 1_000_000_000;
 export const PASSWORD = 'correct horse battery';
@@ -30,7 +30,7 @@ export type ControlFixture = {
   readonly clock: Clock;
   readonly directory: string;
   readonly settings: { readonly startingCreditsNano: number; readonly registrationOpen: boolean };
-  /** Registers `<name>@example.com`. */
+  /** Registers `<name>@example.com`, or `<name>-2@example.com` where that one is taken, and so on. */
   tenant(name: string): Promise<Tenant>;
   /** Closes the store and opens it again, as a restart does. */
   reopen(): Promise<ControlFixture>;
@@ -53,7 +53,8 @@ async function openIn(directory: string, settings: ControlFixture['settings'], c
       throw error;
     },
   });
-  const hasher = createPasswordHasher({ randomBytes });
+  const taken = (email: string): boolean => store.documents.accountByEmail(email) !== undefined;
+  const hasher = createPasswordHasher({ randomBytes, loadArgon2: loadCheapArgon2 });
   const services = createControlServices({ store, now, randomBytes, hasher, ...settings });
   return {
     store,
@@ -62,7 +63,9 @@ async function openIn(directory: string, settings: ControlFixture['settings'], c
     directory,
     settings,
     tenant: async (name) => {
-      const answer = await services.accounts.register({ email: `${name}@example.com`, password: PASSWORD, name }, 'vitest');
+      let email = `${name}@example.com`;
+      for (let n = 2; taken(email); n += 1) email = `${name}-${n}@example.com`;
+      const answer = await services.accounts.register({ email, password: PASSWORD, name }, 'vitest');
       const account = store.documents.accountById(answer.account.id);
       if (!account) throw new Error('the account is not in the store');
       return { account, token: answer.token, workspaceId: answer.workspace.id, answer };
@@ -76,6 +79,12 @@ async function openIn(directory: string, settings: ControlFixture['settings'], c
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The real algorithm at a cost that suits tests, which log in a lot. */
+async function loadCheapArgon2(): Promise<Argon2> {
+  const { hash, verify } = await import('@node-rs/argon2');
+  return { hash: (password) => hash(password, { memoryCost: 64, timeCost: 1, parallelism: 1 }), verify };
 }
 
 /** A usage entry with every field; tests change what matters to them. */
@@ -119,10 +128,23 @@ export function usageEntry(change: Partial<UsageEntry>): UsageEntry {
 }
 
 /** Puts one finished request into the ledger: a hold and its settlement. */
-export async function spend(store: Store, workspaceId: string, apiKeyId: string, change: Partial<UsageEntry>): Promise<UsageEntry> {
+export async function spend(
+  store: Store,
+  workspaceId: string,
+  apiKeyId: string,
+  change: Partial<UsageEntry>,
+): Promise<UsageEntry> {
   const entry = usageEntry({ api_key_id: apiKeyId, ...change });
   const { request_id: requestId, created_at: at, cost } = entry;
-  const record = { type: 'hold', at, requestId, workspaceId, apiKeyId, amountNano: cost, model: entry.model ?? '' } as const;
+  const record = {
+    type: 'hold',
+    at,
+    requestId,
+    workspaceId,
+    apiKeyId,
+    amountNano: cost,
+    model: entry.model ?? '',
+  } as const;
   const held = await store.ledger.hold({ record, budget: null, minimumNano: cost });
   if (!held.ok) throw new Error(`the hold was refused: ${held.reason}`);
   await store.ledger.settle({ type: 'settle', at, requestId, workspaceId, chargeNano: cost, entry });

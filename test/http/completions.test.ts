@@ -320,7 +320,8 @@ describe('money', () => {
 
   it.each([
     ['the upstream fails', { status: 500, json: { error: { message: 'no' } } }, 502, 'failed', '0'],
-    ['the upstream closes', { ending: 'reset' as const }, 502, 'failed', '0'],
+    ['the upstream refuses', { status: 418, json: { error: 'a teapot' } }, 400, 'failed', '0'],
+    ['the upstream hangs up', { raw: ['{'], ending: 'reset' as const }, 502, 'failed', '0'],
     [
       'the stream breaks after text',
       { sse: chatEvents({ text: 'One two three four.' }).slice(0, 3), ending: 'cut' as const },

@@ -62,10 +62,14 @@ describe('encodePairs', () => {
 
   it('gives different texts for different bytes of the same length', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), fc.uint8Array({ minLength: 16, maxLength: 16 }), (a, b) => {
-        fc.pre(numberOf(a) !== numberOf(b));
-        expect(encodePairs(a)).not.toBe(encodePairs(b));
-      }),
+      fc.property(
+        fc.uint8Array({ minLength: 16, maxLength: 16 }),
+        fc.uint8Array({ minLength: 16, maxLength: 16 }),
+        (a, b) => {
+          fc.pre(numberOf(a) !== numberOf(b));
+          expect(encodePairs(a)).not.toBe(encodePairs(b));
+        },
+      ),
     );
   });
 });

@@ -3,7 +3,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkSecret, digestOf, makeSecret, previewOf, SECRET_BYTES, type SecretKind, sameDigest } from '../../src/identity/secrets.ts';
+import {
+  checkSecret,
+  digestOf,
+  makeSecret,
+  previewOf,
+  SECRET_BYTES,
+  type SecretKind,
+  sameDigest,
+} from '../../src/identity/secrets.ts';
 
 const KINDS: readonly SecretKind[] = ['svc_sk_', 'svc_st_', 'svc_dc_'];
 const random32 = fc.uint8Array({ minLength: SECRET_BYTES, maxLength: SECRET_BYTES });

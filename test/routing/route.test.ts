@@ -12,6 +12,7 @@ import {
   BIG,
   classification,
   decided,
+  flip,
   MID,
   model,
   needs,
@@ -32,6 +33,14 @@ function decisionOf(input: RouteInput): Decision | undefined {
 
 function withWeight(input: RouteInput, axis: keyof Weights, more: number): RouteInput {
   return { ...input, weights: { ...input.weights, [axis]: input.weights[axis] + more } };
+}
+
+/** One whole step from `changed` toward `given`; undefined where there is none, or weights are told in hundredths. */
+function oneStepBack(given: Weights, changed: Weights): Weights | undefined {
+  const axis = (['speed', 'quality', 'cost'] as const).find((each) => given[each] !== changed[each]);
+  if (!axis || Math.max(given.speed, given.quality, given.cost) < 10) return undefined;
+  const nearer = { ...changed, [axis]: changed[axis] + Math.sign(given[axis] - changed[axis]) };
+  return nearer.speed + nearer.quality + nearer.cost > 0 ? nearer : undefined;
 }
 
 describe('for any catalogue, weights and prompt', () => {
@@ -146,15 +155,15 @@ describe('for any catalogue, weights and prompt', () => {
   it('every flip is true when it is applied', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
-        for (const flip of decisionOf(input)?.flips ?? []) {
-          const change = flip.if;
+        for (const told of decisionOf(input)?.flips ?? []) {
+          const change = told.if;
           const changed =
             'weights' in change
               ? { ...input, weights: change.weights }
               : { ...input, needs: { ...input.needs, ...change } };
           const routing = route(changed);
-          expect('none' in routing ? 'none' : routing.chosen.id).toBe(flip.then);
-          expect(flip.then).not.toBe(decisionOf(input)?.chosen);
+          expect('none' in routing ? 'none' : routing.chosen.id).toBe(told.then);
+          expect(told.then).not.toBe(decisionOf(input)?.chosen);
         }
       }),
       RUNS,
@@ -167,16 +176,9 @@ describe('a weight flip', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const decision = decisionOf(input);
-        for (const flip of decision?.flips ?? []) {
-          if (!('weights' in flip.if)) continue;
-          const { weights } = flip.if;
-          const axis = (['speed', 'quality', 'cost'] as const).find((each) => weights[each] !== input.weights[each]);
-          if (!axis || Math.max(...Object.values(input.weights)) < 10) continue;
-          const back = Math.sign(input.weights[axis] - weights[axis]);
-          const nearer = { ...weights, [axis]: weights[axis] + back };
-          if (nearer.speed + nearer.quality + nearer.cost === 0) continue;
-          const routing = route({ ...input, weights: nearer });
-          expect('none' in routing ? 'none' : routing.chosen.id).toBe(decision?.chosen);
+        for (const told of decision?.flips ?? []) {
+          const nearer = 'weights' in told.if ? oneStepBack(input.weights, told.if.weights) : undefined;
+          if (nearer) expect(decisionOf({ ...input, weights: nearer })?.chosen).toBe(decision?.chosen);
         }
       }),
       RUNS,
@@ -195,7 +197,7 @@ describe('a weight flip', () => {
   it('is absent where one model is best in everything', () => {
     const worse = model('acme/worse', { abilities: { general: 0.1 }, pricing: price(50, 90), ttftMs: 60_000 });
     const flips = decided({ catalog: createCatalog([TINY, worse]) }).flips;
-    expect(flips.filter((flip) => 'weights' in flip.if)).toEqual([]);
+    expect(flips.filter((told) => 'weights' in told.if)).toEqual([]);
   });
 });
 
@@ -203,15 +205,15 @@ describe('a size flip', () => {
   it('names the prompt size from which the cheap model no longer fits', () => {
     const small = { ...TINY, contextLength: 10_000 };
     const flips = decided({ catalog: createCatalog([small, BIG]), weights: { speed: 0, quality: 0, cost: 1 } }).flips;
-    expect(flips).toContainEqual({ if: { input_tokens: 10_001 }, then: BIG.id });
+    expect(flips).toContainEqual(flip({ input_tokens: 10_001 }, BIG.id));
   });
 
   it('counts what was asked for as output too', () => {
     const small = { ...TINY, contextLength: 10_000 };
     const input = { catalog: createCatalog([small, BIG]), weights: { speed: 0, quality: 0, cost: 1 } };
     const flips = decided({ ...input, needs: needs({ input_tokens: 4000, max_output_tokens: 1000 }) }).flips;
-    expect(flips).toContainEqual({ if: { max_output_tokens: 6001 }, then: BIG.id });
-    expect(flips).toContainEqual({ if: { input_tokens: 9001 }, then: BIG.id });
+    expect(flips).toContainEqual(flip({ max_output_tokens: 6001 }, BIG.id));
+    expect(flips).toContainEqual(flip({ input_tokens: 9001 }, BIG.id));
   });
 });
 
@@ -250,6 +252,18 @@ describe('the decision', () => {
     ['only speed counts', 'math', 0.9, { speed: 1, quality: 0, cost: 0 }, TINY.id],
   ] as const)('%s', (_name, task_type, difficulty, weights, expected) => {
     expect(decided({ weights, classification: classification({ task_type, difficulty }) }).chosen).toBe(expected);
+  });
+
+  it('of equals under the weights takes the one better in the rest, whatever the order', () => {
+    const plain = model('acme/plain', { abilities: { general: 0.5 } });
+    const abler = model('acme/abler', { abilities: { general: 0.9 } });
+    for (const models of [
+      [plain, abler],
+      [abler, plain],
+    ]) {
+      const catalog = createCatalog(models);
+      expect(routed({ catalog, weights: { speed: 0, quality: 0, cost: 1 } }).chosen.id).toBe('acme/abler');
+    }
   });
 
   it('takes all weights at zero as all alike', () => {

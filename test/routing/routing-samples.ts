@@ -7,6 +7,7 @@ import {
   type Classification,
   type Decision,
   DOMAINS,
+  type Flip,
   type Needs,
   TASK_TYPES,
   type Weights,
@@ -123,6 +124,12 @@ export function routed(overrides: Partial<RouteInput> = {}): Routing {
 
 export function decided(overrides: Partial<RouteInput> = {}): Decision {
   return routed(overrides).decision();
+}
+
+/** What a decision's `flips` should hold. */
+export function flip(change: Flip['if'], to: string): Flip {
+  // biome-ignore lint/suspicious/noThenProperty: the contract's name for it; a flip is never awaited.
+  return { if: change, then: to };
 }
 
 export function shippedCatalog(): Catalog {

@@ -50,7 +50,14 @@ describe('the first account', () => {
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => register({ email: `${name}@example.com`, password: PASSWORD })),
     );
-    expect(answers.map(({ account }) => account.role).sort()).toEqual(['operator', 'user', 'user', 'user', 'user', 'user']);
+    expect(answers.map(({ account }) => account.role).sort()).toEqual([
+      'operator',
+      'user',
+      'user',
+      'user',
+      'user',
+      'user',
+    ]);
     expect(new Set(answers.map(({ workspace }) => workspace.id)).size).toBe(6);
     const adopted = answers.filter(({ workspace }) => workspace.name === 'default');
     expect(adopted.map(({ account }) => account.role)).toEqual(['operator']);
@@ -77,11 +84,14 @@ describe('a later account', () => {
     expect(fixture.services.workspaces.listOf(account).map(({ id }) => id)).not.toContain(bob.workspace.id);
   });
 
-  it.each(['ada@example.com', 'ADA@example.com', ' ada@EXAMPLE.com '])('cannot have the email of another: %j', async (email) => {
-    await fixture.tenant('ada');
-    await expect(register({ email, password: PASSWORD })).rejects.toMatchObject({ code: 'CONFLICT', param: 'email' });
-    expect(fixture.store.documents.accounts()).toHaveLength(1);
-  });
+  it.each(['ada@example.com', 'ADA@example.com', ' ada@EXAMPLE.com '])(
+    'cannot have the email of another: %j',
+    async (email) => {
+      await fixture.tenant('ada');
+      await expect(register({ email, password: PASSWORD })).rejects.toMatchObject({ code: 'CONFLICT', param: 'email' });
+      expect(fixture.store.documents.accounts()).toHaveLength(1);
+    },
+  );
 
   it('wins an email once when many ask for it together', async () => {
     const attempts = await Promise.allSettled(
@@ -134,7 +144,11 @@ describe('logging in', () => {
     const ada = await fixture.tenant('ada');
     fixture.clock.ms += 1000;
     const answer = await login({ email: 'ADA@example.com', password: PASSWORD });
-    expect(answer).toEqual({ account: ada.answer.account, token: expect.stringMatching(/^svc_st_/), expires_at: expect.any(String) });
+    expect(answer).toEqual({
+      account: ada.answer.account,
+      token: expect.stringMatching(/^svc_st_/),
+      expires_at: expect.any(String),
+    });
     expect(answer.token).not.toBe(ada.token);
     for (const token of [ada.token, answer.token]) {
       expect((await fixture.services.accounts.authenticateSession(token)).account.id).toBe(ada.account.id);
@@ -148,7 +162,12 @@ describe('logging in', () => {
     const unknown = await fail('eve@example.com', PASSWORD);
     const nonsense = await fail('nonsense', PASSWORD);
     for (const error of [wrong, unknown, nonsense]) {
-      expect(error).toMatchObject({ code: 'INVALID_CREDENTIALS', status: 401, message: 'Wrong email or password.', param: undefined });
+      expect(error).toMatchObject({
+        code: 'INVALID_CREDENTIALS',
+        status: 401,
+        message: 'Wrong email or password.',
+        param: undefined,
+      });
     }
   });
 
@@ -174,7 +193,9 @@ describe('logging in', () => {
     await fixture.store.documents.addAccount(orphan);
     await login({ email: 'bob@example.com', password: PASSWORD });
     await login({ email: 'bob@example.com', password: PASSWORD });
-    expect(fixture.services.accounts.me(orphan).workspaces).toEqual([{ id: expect.any(String), name: 'ada', role: 'owner' }]);
+    expect(fixture.services.accounts.me(orphan).workspaces).toEqual([
+      { id: expect.any(String), name: 'ada', role: 'owner' },
+    ]);
   });
 });
 
@@ -184,7 +205,9 @@ describe('sessions of accounts', () => {
     const identity = await fixture.services.accounts.authenticateSession(token);
     expect(identity.session.createdAt).toBe(START_MS);
     await fixture.services.accounts.logout(identity);
-    await expect(fixture.services.accounts.authenticateSession(token)).rejects.toMatchObject({ code: 'INVALID_SESSION' });
+    await expect(fixture.services.accounts.authenticateSession(token)).rejects.toMatchObject({
+      code: 'INVALID_SESSION',
+    });
   });
 
   it('survive a restart', async () => {

@@ -1,7 +1,7 @@
 // Credits: grants that happen once, and balances that add up.
 
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseUsd, renderUsd } from '../../src/ledger/nano.ts';
 import { type ControlFixture, openControl, spend, type Tenant, USD } from '../helpers/control-fixture.ts';
 
@@ -9,12 +9,14 @@ let fixture: ControlFixture;
 let operator: Tenant;
 let bob: Tenant;
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openControl({ startingCreditsNano: 0 });
   operator = await fixture.tenant('operator');
+});
+beforeEach(async () => {
   bob = await fixture.tenant('bob');
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 const grant = (body: unknown, idempotencyKey?: string, workspaceId = bob.workspaceId, who = operator) =>
   fixture.services.credits.grant(who.account, { workspaceId, body, idempotencyKey });
@@ -66,7 +68,9 @@ describe('a grant', () => {
 
   it('is the operator’s alone: FORBIDDEN in one’s own workspace, NOT_FOUND elsewhere', async () => {
     await expect(grant({ amount: '1' }, undefined, bob.workspaceId, bob)).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    await expect(grant({ amount: '1' }, undefined, operator.workspaceId, bob)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(grant({ amount: '1' }, undefined, operator.workspaceId, bob)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     await expect(grant({ amount: '1' }, undefined, 'ws_nothere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(grant({ amount: '1' }, undefined, '__proto__')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
@@ -94,8 +98,9 @@ describe('an Idempotency-Key', () => {
 
   it('belongs to one workspace', async () => {
     await grant({ amount: '5' }, 'k1');
-    await grant({ amount: '5' }, 'k1', operator.workspaceId);
-    expect([balanceOf(bob).balance, balanceOf(operator).balance]).toEqual(['5', '5']);
+    const carol = await fixture.tenant('carol');
+    await grant({ amount: '5' }, 'k1', carol.workspaceId);
+    expect([balanceOf(bob).balance, balanceOf(carol).balance]).toEqual(['5', '5']);
   });
 
   it('grants once for a hundred requests at once', async () => {
@@ -107,7 +112,8 @@ describe('an Idempotency-Key', () => {
   it('grants once when the daemon died between the grant and its saved answer', async () => {
     const { documents } = fixture.store;
     const saved = documents.putIdempotent.bind(documents);
-    documents.putIdempotent = (scope, answer) => (answer.status === 0 ? saved(scope, answer) : Promise.reject(new Error('killed')));
+    documents.putIdempotent = (scope, answer) =>
+      answer.status === 0 ? saved(scope, answer) : Promise.reject(new Error('killed'));
     await expect(grant({ amount: '5' }, 'k1')).rejects.toThrow('killed');
     expect(balanceOf(bob).balance).toBe('5');
     fixture = await fixture.reopen();
@@ -129,7 +135,15 @@ describe('a balance', () => {
     await grant({ amount: '10' });
     await spend(fixture.store, bob.workspaceId, 'key_1', { request_id: 'req_1', cost: 2 * USD });
     await fixture.store.ledger.hold({
-      record: { type: 'hold', at: 1, requestId: 'req_2', workspaceId: bob.workspaceId, apiKeyId: 'key_1', amountNano: USD / 2, model: 'm' },
+      record: {
+        type: 'hold',
+        at: 1,
+        requestId: 'req_2',
+        workspaceId: bob.workspaceId,
+        apiKeyId: 'key_1',
+        amountNano: USD / 2,
+        model: 'm',
+      },
       budget: null,
       minimumNano: USD / 2,
     });
@@ -141,7 +155,9 @@ describe('a balance', () => {
       [operator, bob],
       [bob, operator],
     ] as const) {
-      expect(() => fixture.services.credits.balance(who.account, of.workspaceId)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+      expect(() => fixture.services.credits.balance(who.account, of.workspaceId)).toThrow(
+        expect.objectContaining({ code: 'NOT_FOUND' }),
+      );
     }
   });
 

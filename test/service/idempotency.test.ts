@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createIdempotency, type Idempotency, idFromSeed } from '../../src/service/idempotency.ts';
 import { type ControlFixture, openControl } from '../helpers/control-fixture.ts';
 
@@ -12,22 +12,27 @@ const HOUR_MS = 3_600_000;
 let fixture: ControlFixture;
 let idempotency: Idempotency;
 let effects: string[];
+/** Scopes differ from test to test, since the tests share a store. */
+let tests = 0;
 
 const newIdempotency = (over: ControlFixture): Idempotency =>
   createIdempotency({ store: over.store, now: () => over.clock.ms, randomBytes });
 
 const once = (key: string | undefined, body: unknown, scope = 'acc_1 POST /things') =>
-  idempotency.once({ key, scope, body, status: 201 }, async (seed) => {
+  idempotency.once({ key, scope: `${scope} ${tests}`, body, status: 201 }, async (seed) => {
     effects.push(seed);
     return { number: effects.length };
   });
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openControl();
+});
+beforeEach(() => {
+  tests += 1;
   idempotency = newIdempotency(fixture);
   effects = [];
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 describe('with the same key', () => {
   it('the same body gets the same answer, and the work runs once', async () => {
@@ -90,7 +95,7 @@ describe('with the same key', () => {
 
 describe('a work that failed', () => {
   const failOnce = (key: string) =>
-    idempotency.once({ key, scope: 's', body: {}, status: 201 }, async (seed) => {
+    idempotency.once({ key, scope: `failing ${tests}`, body: {}, status: 201 }, async (seed) => {
       effects.push(seed);
       if (effects.length === 1) throw new Error('the power went');
       return effects.length;

@@ -6,19 +6,24 @@ import { createKeyedLock } from '../../src/service/keyed-lock.ts';
 
 it('loses no update of what is read, waited for and written', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.scheduler(), fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 }), async (scheduler, keys) => {
-      const lock = createKeyedLock();
-      const counts = new Map<string, number>();
-      const all = keys.map((key) =>
-        lock(key, async () => {
-          const before = counts.get(key) ?? 0;
-          await scheduler.schedule(Promise.resolve());
-          counts.set(key, before + 1);
-        }),
-      );
-      await scheduler.waitFor(Promise.all(all));
-      for (const key of ['a', 'b', 'c']) expect(counts.get(key) ?? 0).toBe(keys.filter((each) => each === key).length);
-    }),
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 }),
+      async (scheduler, keys) => {
+        const lock = createKeyedLock();
+        const counts = new Map<string, number>();
+        const all = keys.map((key) =>
+          lock(key, async () => {
+            const before = counts.get(key) ?? 0;
+            await scheduler.schedule(Promise.resolve());
+            counts.set(key, before + 1);
+          }),
+        );
+        await scheduler.waitFor(Promise.all(all));
+        for (const key of ['a', 'b', 'c'])
+          expect(counts.get(key) ?? 0).toBe(keys.filter((each) => each === key).length);
+      },
+    ),
     { numRuns: 50 },
   );
 });

@@ -86,10 +86,14 @@ describe('the limit', () => {
     expect(slow.started).toEqual(['a', 'b']);
     await slow.finish();
     expect(slow.started).toEqual(['a', 'b', 'c']);
+    // Two are running, so one that comes now waits too.
+    const late = hasher.hash('late');
+    await nextTurn();
+    expect(slow.started).toEqual(['a', 'b', 'c']);
     await slow.finish();
     expect(slow.started).toEqual(['a', 'b', 'c', 'd']);
-    await slow.finish();
-    await slow.finish();
+    for (let i = 0; i < 3; i += 1) await slow.finish();
+    expect(await late).toBe('hash of late');
     expect(await all).toEqual(['hash of a', 'hash of b', 'hash of c', 'hash of d']);
   });
 
@@ -111,7 +115,10 @@ describe('the limit', () => {
   });
 
   it('gives the place back when a hash fails', async () => {
-    const failing: Argon2 = { hash: () => Promise.reject(new Error('no memory')), verify: () => Promise.reject(new Error('bad hash')) };
+    const failing: Argon2 = {
+      hash: () => Promise.reject(new Error('no memory')),
+      verify: () => Promise.reject(new Error('bad hash')),
+    };
     const hasher = createPasswordHasher({ randomBytes, loadArgon2: async () => failing });
     for (let i = 0; i < 50; i += 1) await expect(hasher.hash('x')).rejects.toThrow('no memory');
   });

@@ -1,7 +1,7 @@
 // Sessions: tokens, lifetimes at their bounds, and how rarely a use is written down.
 
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkSecret, digestOf, makeSecret } from '../../src/identity/secrets.ts';
 import { createSessionService, type SessionService } from '../../src/service/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -14,11 +14,14 @@ const DAY_MS = 24 * HOUR_MS;
 let fixture: ControlFixture;
 let sessions: SessionService;
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openControl();
+});
+beforeEach(() => {
+  fixture.clock.ms = START_MS;
   sessions = createSessionService({ store: fixture.store, now: () => fixture.clock.ms, randomBytes });
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 const stored = (token: string) => fixture.store.documents.sessionByDigest(digestOf(token));
 

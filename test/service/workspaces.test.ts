@@ -1,6 +1,6 @@
 // Workspaces: who sees them, who changes them, and what a new one comes with.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Action, ROLES } from '../../src/identity/roles.ts';
 import { type ControlFixture, openControl, type Tenant, USD } from '../helpers/control-fixture.ts';
 
@@ -8,12 +8,14 @@ let fixture: ControlFixture;
 let operator: Tenant;
 let bob: Tenant;
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openControl();
   operator = await fixture.tenant('operator');
+});
+beforeEach(async () => {
   bob = await fixture.tenant('bob');
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 const workspaces = () => fixture.services.workspaces;
 
@@ -59,25 +61,30 @@ describe('workspaceFor', () => {
   const actions: readonly Action[] = ['read', 'write', 'manage_keys'];
   const allowed = { owner: actions, member: ['read', 'manage_keys'], viewer: ['read'] };
 
-  it.each(ROLES.flatMap((role) => actions.map((action) => [role, action] as const)))('holds a %s to its role for %s', async (role, action) => {
-    const workspace = fixture.store.documents.workspaceById(bob.workspaceId);
-    if (!workspace) throw new Error('no workspace');
-    const carol = await fixture.tenant('carol');
-    await fixture.store.documents.putWorkspace({
-      ...workspace,
-      members: [...workspace.members, { accountId: carol.account.id, role }],
-    });
-    const ask = () => workspaces().workspaceFor(carol.account, bob.workspaceId, action);
-    if (allowed[role].includes(action)) expect(ask().id).toBe(bob.workspaceId);
-    else expect(ask).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
-  });
+  it.each(ROLES.flatMap((role) => actions.map((action) => [role, action] as const)))(
+    'holds a %s to its role for %s',
+    async (role, action) => {
+      const workspace = fixture.store.documents.workspaceById(bob.workspaceId);
+      if (!workspace) throw new Error('no workspace');
+      const carol = await fixture.tenant('carol');
+      await fixture.store.documents.putWorkspace({
+        ...workspace,
+        members: [...workspace.members, { accountId: carol.account.id, role }],
+      });
+      const ask = () => workspaces().workspaceFor(carol.account, bob.workspaceId, action);
+      if (allowed[role].includes(action)) expect(ask().id).toBe(bob.workspaceId);
+      else expect(ask).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+    },
+  );
 
   it.each(actions)('hides the workspaces of others for %s, from the operator too', (action) => {
     for (const [who, of] of [
       [operator, bob],
       [bob, operator],
     ] as const) {
-      expect(() => workspaces().workspaceFor(who.account, of.workspaceId, action)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+      expect(() => workspaces().workspaceFor(who.account, of.workspaceId, action)).toThrow(
+        expect.objectContaining({ code: 'NOT_FOUND' }),
+      );
     }
   });
 
@@ -90,7 +97,8 @@ describe('workspaceFor', () => {
       }
     };
     const hidden = messageOf(operator.workspaceId);
-    for (const id of ['ws_nothere', '', '__proto__', '../ws_1', `ws_${'x'.repeat(100)}`, 'acc_1']) expect(messageOf(id)).toBe(hidden);
+    for (const id of ['ws_nothere', '', '__proto__', '../ws_1', `ws_${'x'.repeat(100)}`, 'acc_1'])
+      expect(messageOf(id)).toBe(hidden);
   });
 });
 
@@ -102,11 +110,17 @@ describe('patch', () => {
   });
 
   it('sets and lifts limits for the operator, in the workspaces of others too', async () => {
-    const patched = await workspaces().patch(operator.account, bob.workspaceId, { requests_per_minute: 60, tokens_per_minute: 1000 });
+    const patched = await workspaces().patch(operator.account, bob.workspaceId, {
+      requests_per_minute: 60,
+      tokens_per_minute: 1000,
+    });
     expect(patched).toMatchObject({ role: 'operator', requests_per_minute: 60, tokens_per_minute: 1000 });
     expect(workspaces().read(bob.account, bob.workspaceId)).toMatchObject({ name: 'bob', requests_per_minute: 60 });
     await workspaces().patch(operator.account, bob.workspaceId, { requests_per_minute: null });
-    expect(workspaces().read(bob.account, bob.workspaceId)).toMatchObject({ requests_per_minute: null, tokens_per_minute: 1000 });
+    expect(workspaces().read(bob.account, bob.workspaceId)).toMatchObject({
+      requests_per_minute: null,
+      tokens_per_minute: 1000,
+    });
   });
 
   it.each([
@@ -126,7 +140,10 @@ describe('patch', () => {
     const tenants = { operator, bob };
     const attempt = workspaces().patch(tenants[who].account, tenants[whose].workspaceId, body);
     await expect(attempt).rejects.toMatchObject({ code });
-    expect(fixture.store.documents.workspaceById(tenants[whose].workspaceId)).toMatchObject({ name: whose, requestsPerMinute: null });
+    expect(fixture.store.documents.workspaceById(tenants[whose].workspaceId)).toMatchObject({
+      name: whose,
+      requestsPerMinute: null,
+    });
   });
 
   it('is not found for a workspace that is not there, by the operator too', async () => {
@@ -135,13 +152,17 @@ describe('patch', () => {
   });
 
   it('loses none of several changes made at once', async () => {
-    const id = operator.workspaceId;
+    const { id } = await workspaces().create(operator.account, { name: 'busy' });
     await Promise.all([
       workspaces().patch(operator.account, id, { name: 'renamed' }),
       workspaces().patch(operator.account, id, { requests_per_minute: 5 }),
       workspaces().patch(operator.account, id, { tokens_per_minute: 6 }),
     ]);
-    expect(workspaces().read(operator.account, id)).toMatchObject({ name: 'renamed', requests_per_minute: 5, tokens_per_minute: 6 });
+    expect(workspaces().read(operator.account, id)).toMatchObject({
+      name: 'renamed',
+      requests_per_minute: 5,
+      tokens_per_minute: 6,
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 // Torn tails are cut and kept; damage anywhere else is found and named.
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeLine, FIRST_PREV } from '../../src/store/journal-format.ts';
@@ -57,6 +57,12 @@ function lineStarts(bytes: Buffer): readonly number[] {
   return starts;
 }
 
+/** Each byte around the ends of lines, where a flip joins two, and one in seventeen of the others. */
+function placesToFlip(bytes: Buffer): readonly number[] {
+  const starts = new Set(lineStarts(bytes).flatMap((start) => [start - 2, start - 1, start, start + 9]));
+  return Array.from(bytes.keys()).filter((at) => starts.has(at) || at % 17 === 0);
+}
+
 describe('a whole journal', () => {
   it('is read in order across segments', async () => {
     const directory = await makeDirectory();
@@ -101,8 +107,9 @@ describe('a torn tail', () => {
     const [first] = makeSegments(12, 12);
     const starts = lineStarts(first);
     const from = starts.at(-4) ?? 0;
+    await write(directory, first);
     for (let length = first.length; length >= from; length -= 1) {
-      await write(directory, first.subarray(0, length));
+      await truncate(join(directory, FIRST), length);
       const report = await read(directory);
       const lastStart = starts.findLast((start) => start <= length) ?? 0;
       expect(report).toMatchObject({ lines: starts.indexOf(lastStart), position: { offset: lastStart } });
@@ -174,15 +181,18 @@ describe('damage', () => {
     const directory = await makeDirectory();
     const whole = makeSegments(60, 60)[0];
     const lastLine = lineStarts(whole).at(-2) ?? 0;
-    // One bit of each byte, a different one each time.
-    for (let at = 0; at < whole.length; at += 1) {
-      const changed = Buffer.from(whole);
-      changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
-      await write(directory, changed);
+    await write(directory, whole);
+    const file = await open(join(directory, FIRST), 'r+');
+    const flip = async (at: number, bit: number) => file.write(Uint8Array.of((whole[at] ?? 0) ^ bit), 0, 1, at);
+    for (const at of placesToFlip(whole)) {
+      await flip(at, 1 << (at % 8));
       const result = await read(directory);
       if (at >= lastLine) expect(result).toMatchObject({ torn: { offset: lastLine } });
       else expect(result).toBeInstanceOf(DamagedJournalError);
+      await flip(at, 0);
     }
+    expect(await read(directory)).toMatchObject({ torn: null });
+    await file.close();
   });
 
   it('names file, byte and record', async () => {
@@ -216,6 +226,20 @@ describe('damage', () => {
     const line = first.subarray(starts[5], starts[6]);
     await write(directory, Buffer.concat([first.subarray(0, starts[6]), line, first.subarray(starts[6])]), second);
     expect(await read(directory)).toMatchObject({ name: 'DamagedJournalError', offset: starts[6] });
+  });
+
+  it('is a record put in place of another, its checksum and number right', async () => {
+    const directory = await makeDirectory();
+    const starts = lineStarts(first);
+    const { seq, prev } = JSON.parse(first.toString('utf8', starts[1], starts[2]));
+    const forged = `${encodeLine(makeGrant(999_999_999), seq, prev).line}\n`;
+    await write(
+      directory,
+      Buffer.concat([first.subarray(0, starts[1]), Buffer.from(forged), first.subarray(starts[2])]),
+      second,
+    );
+    const offset = (starts[1] ?? 0) + forged.length;
+    expect(await read(directory)).toMatchObject({ name: 'DamagedJournalError', offset, seq: seq + 1 });
   });
 
   it('is a segment of another journal', async () => {

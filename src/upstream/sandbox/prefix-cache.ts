@@ -5,7 +5,7 @@ import { endOfToken } from './sandbox-tokens.ts';
 /** A part of a prompt: text, or something (an image) that counts a fixed number of tokens and is known by a short text. */
 export type PromptPart = string | { readonly tokens: number; readonly known: string };
 
-export type PromptCount = { readonly tokens: number; readonly cachedTokens: number };
+type PromptCount = { readonly tokens: number; readonly cachedTokens: number };
 
 export type PrefixCache = {
   /** Counts a prompt for a model and remembers its prefixes. */

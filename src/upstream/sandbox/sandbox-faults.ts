@@ -33,7 +33,7 @@ export const SANDBOX_FAULTS = [
   { name: 'no_usage', does: 'answers well, but leaves usage out' },
 ] as const satisfies readonly { readonly name: string; readonly does: string }[];
 
-export type FaultName = (typeof SANDBOX_FAULTS)[number]['name'];
+type FaultName = (typeof SANDBOX_FAULTS)[number]['name'];
 
 export type SandboxControls = {
   readonly fail: FaultName | undefined;

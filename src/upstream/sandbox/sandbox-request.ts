@@ -24,9 +24,9 @@ export type SandboxTool = {
   readonly parameters: unknown;
 };
 
-export type SandboxToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+type SandboxToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-export type SandboxFormat =
+type SandboxFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: unknown };

@@ -15,7 +15,7 @@ export type SandboxUsage = {
   readonly completion_tokens_details: { readonly reasoning_tokens: number };
 };
 
-export type CountedPrompt = { readonly tokens: number; readonly cachedTokens: number; readonly images: number };
+type CountedPrompt = { readonly tokens: number; readonly cachedTokens: number; readonly images: number };
 
 /** Role and separators of a message. */
 const MESSAGE_OVERHEAD = { tokens: 3, known: 'message' };

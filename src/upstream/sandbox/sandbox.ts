@@ -6,7 +6,7 @@ import { createPrefixCache } from './prefix-cache.ts';
 import { SandboxRefusal, sendJson, sendRefusal } from './sandbox-http.ts';
 import { parseSandboxModels, renderModelList } from './sandbox-models.ts';
 
-export type SandboxOptions = {
+type SandboxOptions = {
   /** The parsed catalogue file, `{models: [{id, name, pricing, …}]}`; rows it cannot read are left out. */
   readonly catalogJson: unknown;
   /** 1 (default) answers at a believable pace, 0 at once. */

@@ -191,13 +191,12 @@ const PATH = /path|file|dir/i;
 /** The prompt where the name asks for words, what the prompt names where it asks for a thing. */
 function plainString({ hints, turn }: Sampler, place: Place): string {
   const { subjects, words, phrase } = hints;
-  const index = place.index + (turn ?? place.order);
   if (turn === undefined && place.index === 0 && phrase !== '' && WHOLE_PROMPT.test(place.name)) return phrase;
   const files = PATH.test(place.name) ? subjects.filter((subject) => /[/.]/.test(subject)) : [];
-  const things = [...new Set([...files, ...subjects, ...words])];
-  const thing = things[index % Math.max(1, things.length)] ?? 'sandbox';
-  const round = Math.floor(index / Math.max(1, things.length));
-  return round === 0 ? thing : `${thing} ${round + 1}`;
+  const things = files.length > 0 ? files : [...new Set([...subjects, ...words])];
+  const count = Math.max(1, things.length);
+  const thing = things[(place.index + (turn ?? place.order)) % count] ?? 'sandbox';
+  return place.index < count ? thing : `${thing} ${Math.floor(place.index / count) + 1}`;
 }
 
 const FORMATS: Readonly<Record<string, { readonly sample: string; readonly pattern: RegExp }>> = {

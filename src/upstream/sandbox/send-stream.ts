@@ -46,7 +46,6 @@ async function playFault({ res, gone, head, controls }: Delivery): Promise<boole
     case 'stall':
       // After no chunk at all it came before the answer began.
       if (controls.afterChunks === 0) return true;
-      // Node sends the head with the first bytes, so a stall after some chunks has sent it.
       await stall(controls, gone);
       return !gone.aborted;
     case 'reset':

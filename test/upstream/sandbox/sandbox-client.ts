@@ -3,7 +3,7 @@
 import http from 'node:http';
 import { type Sandbox, startSandbox } from '../../../src/upstream/sandbox/sandbox.ts';
 
-export const CATALOG = {
+const CATALOG = {
   models: [
     {
       id: 'test/plain',
