@@ -5,6 +5,7 @@ import {
   type ClassifierWeights,
   DIFFICULTY_OUTPUT,
   DOMAIN_START,
+  GROUP_OUTPUTS,
   OUTPUTS,
 } from '../../src/routing/classifier-weights.ts';
 import { allowedTask, ruledTask } from '../../src/routing/classify.ts';
@@ -12,17 +13,21 @@ import { DOMAINS, TASK_TYPES } from '../../src/routing/decision.ts';
 import { BUCKETS, GROUPS } from '../../src/routing/features.ts';
 import { SIGNAL_NAMES } from '../../src/routing/signals.ts';
 import type { Example } from './train-data.ts';
+import { createRandom, shuffle } from './train-random.ts';
+import { weigher } from './train-weigher.ts';
 
 export type Training = {
   readonly epochs: number;
   readonly rate: number;
   readonly signalRate: number;
+  /** A subject shows in single rare words, a task in the common ones: domains learn this much faster from words. */
+  readonly domainBoost: number;
   /** Pull towards zero each time a weight is touched: most features are seen once or twice. */
   readonly decay: number;
   /** Share of an example's features left out at each visit, so that no single word decides. */
   readonly dropout: number;
 };
-const TRAINING: Training = { epochs: 8, rate: 0.08, signalRate: 0.3, decay: 2e-5, dropout: 0.5 };
+const TRAINING: Training = { epochs: 8, rate: 0.08, signalRate: 0.3, domainBoost: 8, decay: 2e-5, dropout: 0.5 };
 /** Where the sum of squares starts: without it AdaGrad would make up for an example's small weight. */
 const EPSILON = 0.02;
 
@@ -31,7 +36,6 @@ const TASK_SHARE = 0.25;
 /** What a prompt is about shows in its words, wherever it comes from. */
 const DOMAIN_SHARE = 1;
 const DIFFICULTY_SHARE = 0.02;
-const RARITY_MAX = 3;
 const BENCHMARK_VISITS = 0.25;
 
 /** An example as the model sees it. */
@@ -47,17 +51,6 @@ export type Sample = {
 };
 
 export type Model = { readonly rows: Float32Array; readonly signals: Float32Array; readonly bias: Float32Array };
-
-/** Mulberry32: small, seeded, the same everywhere. */
-export function createRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** Reads all examples once; rare classes are weighted up by the root of their rarity. */
 export function toSamples(examples: readonly Example[]): Sample[] {
@@ -117,9 +110,9 @@ export type Calibration = Pick<ClassifierWeights, 'temperature' | 'simpleBelow' 
 export function rawScores(model: Model, sample: Sample, scores: Float64Array): void {
   scores.set(model.bias);
   addSignals(model, sample, scores);
-  forEachGroup(sample, (start, end, factor) => {
+  forEachGroup(sample, (start, end, factor, outputs) => {
     for (let index = start; index < end; index++)
-      addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor, scores);
+      addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor, scores, outputs);
   });
 }
 
@@ -148,45 +141,41 @@ function step({ model, squares, sample, scratch, random, training }: Step): void
   const spread = 1 / (1 - dropout);
   scores.set(model.bias);
   addSignals(model, sample, scores);
-  forEachGroup(sample, (start, end, factor) => {
+  forEachGroup(sample, (start, end, factor, outputs) => {
     for (let index = start; index < end; index++) {
-      if (kept[index] === 1) addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor * spread, scores);
+      if (kept[index] === 1) addRow(model.rows, (sample.rows[index] ?? 0) * OUTPUTS, factor * spread, scores, outputs);
     }
   });
   toGradient(sample, scores);
+  const { rate, signalRate, domainBoost } = training;
+  const slow = { weights: model.signals, squares: squares.signals, rate: signalRate, boost: 1, decay };
   for (let index = 0; index < sample.signals.length; index++) {
     const value = sample.signals[index] ?? 0;
-    if (value !== 0)
-      descend(
-        {
-          weights: model.signals,
-          squares: squares.signals,
-          base: index * OUTPUTS,
-          value,
-          rate: training.signalRate,
-          decay,
-        },
-        scores,
-      );
+    if (value !== 0) descend(slow, { base: index * OUTPUTS, value, outputs: ALL }, scores);
   }
-  descend({ weights: model.bias, squares: squares.bias, base: 0, value: 1, rate: training.signalRate, decay }, scores);
-  forEachGroup(sample, (start, end, factor) => {
+  descend({ ...slow, weights: model.bias, squares: squares.bias }, { base: 0, value: 1, outputs: ALL }, scores);
+  const table = { weights: model.rows, squares: squares.rows, rate, boost: domainBoost, decay };
+  forEachGroup(sample, (start, end, factor, outputs) => {
     const value = factor * spread;
     for (let index = start; index < end; index++) {
-      if (kept[index] !== 1) continue;
-      const base = (sample.rows[index] ?? 0) * OUTPUTS;
-      descend({ weights: model.rows, squares: squares.rows, base, value, rate: training.rate, decay }, scores);
+      if (kept[index] === 1) descend(table, { base: (sample.rows[index] ?? 0) * OUTPUTS, value, outputs }, scores);
     }
   });
 }
 
-function forEachGroup(sample: Sample, visit: (start: number, end: number, factor: number) => void): void {
+type Range = readonly [number, number];
+const ALL: Range = [0, OUTPUTS];
+
+function forEachGroup(
+  sample: Sample,
+  visit: (start: number, end: number, factor: number, outputs: Range) => void,
+): void {
   let start = 0;
-  for (let group = 0; group < GROUPS.length; group++) {
-    const end = sample.ends[group] ?? start;
-    if (end > start) visit(start, end, 1 / Math.sqrt(end - start));
+  GROUPS.forEach((group, index) => {
+    const end = sample.ends[index] ?? start;
+    if (end > start) visit(start, end, 1 / Math.sqrt(end - start), GROUP_OUTPUTS[group]);
     start = end;
-  }
+  });
 }
 
 function addSignals(model: Model, sample: Sample, scores: Float64Array): void {
@@ -196,8 +185,8 @@ function addSignals(model: Model, sample: Sample, scores: Float64Array): void {
   }
 }
 
-function addRow(table: Float32Array, base: number, factor: number, scores: Float64Array): void {
-  for (let output = 0; output < OUTPUTS; output++) {
+function addRow(table: Float32Array, base: number, factor: number, scores: Float64Array, [from, to] = ALL): void {
+  for (let output = from; output < to; output++) {
     scores[output] = (scores[output] ?? 0) + (table[base + output] ?? 0) * factor;
   }
 }
@@ -248,17 +237,22 @@ function softmaxSlope(scores: Float64Array, { start, count, target, weight, allo
   }
 }
 
-type Descent = {
+type Table = {
   readonly weights: Float32Array;
   readonly squares: Float32Array;
-  readonly base: number;
-  readonly value: number;
   readonly rate: number;
+  readonly boost: number;
   readonly decay: number;
 };
+type Place = { readonly base: number; readonly value: number; readonly outputs: Range };
 
-function descend({ weights, squares, base, value, rate, decay }: Descent, slopes: Float64Array): void {
-  for (let output = 0; output < OUTPUTS; output++) {
+function descend(
+  { weights, squares, rate, boost, decay }: Table,
+  { base, value, outputs }: Place,
+  slopes: Float64Array,
+): void {
+  const [from, to] = outputs;
+  for (let output = from; output < to; output++) {
     const slope = (slopes[output] ?? 0) * value;
     if (slope === 0) continue;
     const at = base + output;
@@ -266,41 +260,8 @@ function descend({ weights, squares, base, value, rate, decay }: Descent, slopes
     const pulled = slope + decay * weight;
     const square = (squares[at] ?? 0) + pulled * pulled;
     squares[at] = square;
-    weights[at] = weight - (rate * pulled) / Math.sqrt(square + EPSILON);
-  }
-}
-
-/**
- * What an example counts for in a head: hand-written ones by their label's rarity (to the power of `evenness`), benchmark ones so that
- * together they weigh `share` of what the average label has.
- */
-function weigher(
-  examples: readonly Example[],
-  labelOf: (example: Example) => string | undefined,
-  share: number,
-  evenness: number,
-): (example: Example) => number {
-  const written = new Map<string, number>();
-  const benchmark = new Map<string, number>();
-  for (const example of examples) {
-    const label = labelOf(example);
-    const counts = example.batch === '' ? benchmark : written;
-    if (label !== undefined) counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  const mean = [...written.values()].reduce((sum, value) => sum + value, 0) / Math.max(1, written.size);
-  return (example) => {
-    const label = labelOf(example);
-    if (label === undefined) return 0;
-    if (example.batch === '') return Math.min(share, (share * mean) / (benchmark.get(label) ?? 1));
-    return Math.min(RARITY_MAX, (mean / (written.get(label) ?? 1)) ** evenness);
-  };
-}
-
-function shuffle(order: number[], random: () => number): void {
-  for (let index = order.length - 1; index > 0; index--) {
-    const other = Math.floor(random() * (index + 1));
-    const value = order[index] ?? 0;
-    order[index] = order[other] ?? 0;
-    order[other] = value;
+    const domain = output >= DOMAIN_START;
+    const pace = domain ? rate * boost : rate;
+    weights[at] = weight - (pace * pulled) / Math.sqrt(square + EPSILON);
   }
 }

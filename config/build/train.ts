@@ -8,7 +8,6 @@ import { type Example, readCorpus } from './train-data.ts';
 import { fitTemperature, fitThresholds, type Outcome, renderFigures } from './train-figures.ts';
 import {
   type Calibration,
-  createRandom,
   type Model,
   quantise,
   rawScores,
@@ -16,6 +15,7 @@ import {
   toSamples,
   trainModel,
 } from './train-model.ts';
+import { createRandom } from './train-random.ts';
 
 const SEED = 20_250_701;
 const CONFIG = new URL('../', import.meta.url).pathname;

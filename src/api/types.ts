@@ -1,17 +1,6 @@
 // Requests and answers between the daemon and its clients (accounts, workspaces, usage), as the contract (§7) shapes them.
 // Money is a decimal string in USD, timestamps are RFC 3339 UTC.
 
-export type ApiError = {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly retryable: boolean;
-    readonly type?: string;
-    readonly param?: string | null;
-  };
-  readonly request_id?: string;
-};
-
 export type ApiList<T> = {
   readonly object: 'list';
   readonly data: readonly T[];

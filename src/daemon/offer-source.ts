@@ -44,7 +44,10 @@ export async function openOfferSource(settings: Settings, log: ServiceLog, now: 
     } catch (error) {
       if (stop.signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
-      log.warn({ upstream: endpoint.upstream.name, reason }, 'the list of models could not be had; the last known one stays');
+      log.warn(
+        { upstream: endpoint.upstream.name, reason },
+        'the list of models could not be had; the last known one stays',
+      );
       nextMs = RETRY_MS;
     }
     timer = setTimeout(() => void refresh(), nextMs);

@@ -1,12 +1,24 @@
 // The trained weights' file: what is in it, how it is written and how it is read back.
 import { DOMAINS, TASK_TYPES } from './decision.ts';
-import { BUCKETS, FEATURE_VERSION } from './features.ts';
+import { BUCKETS, FEATURE_VERSION, type GROUPS } from './features.ts';
 import { SIGNAL_NAMES } from './signals.ts';
 
-/** The outputs of one row: task types, then domains, then difficulty. */
-export const DOMAIN_START = TASK_TYPES.length;
-export const DIFFICULTY_OUTPUT = TASK_TYPES.length + DOMAINS.length;
-export const OUTPUTS = DIFFICULTY_OUTPUT + 1;
+/** The outputs of one row: task types, then difficulty, then domains. */
+export const DIFFICULTY_OUTPUT = TASK_TYPES.length;
+export const DOMAIN_START = DIFFICULTY_OUTPUT + 1;
+export const OUTPUTS = DOMAIN_START + DOMAINS.length;
+
+/**
+ * Which outputs a group of features speaks for, from the first up to but not including the second. What is asked for shows in the
+ * person's own words, the subject in all of them; kept apart, the two don't spoil each other where hashes meet.
+ */
+export const GROUP_OUTPUTS: Readonly<Record<(typeof GROUPS)[number], readonly [number, number]>> = {
+  lead: [0, DOMAIN_START],
+  chars: [0, DOMAIN_START],
+  body: [DIFFICULTY_OUTPUT, OUTPUTS],
+  circumstances: [0, DOMAIN_START],
+  context: [0, DOMAIN_START],
+};
 
 const MAGIC = 0x57435653; // "SVCW", little-endian
 const FORMAT = 1;

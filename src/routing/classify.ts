@@ -1,7 +1,13 @@
 // Says what a request asks for: a small linear model, with the contract's fixed rules around it.
 import type { NeutralRequest } from '../wire/neutral.ts';
 import { createReader, type Reading } from './classifier-reader.ts';
-import { type ClassifierWeights, DIFFICULTY_OUTPUT, DOMAIN_START, OUTPUTS } from './classifier-weights.ts';
+import {
+  type ClassifierWeights,
+  DIFFICULTY_OUTPUT,
+  DOMAIN_START,
+  GROUP_OUTPUTS,
+  OUTPUTS,
+} from './classifier-weights.ts';
 import { type Classification, type Complexity, DOMAINS, TASK_TYPES, type TaskType } from './decision.ts';
 import { GROUPS } from './features.ts';
 import type { LastTurn } from './last-turn.ts';
@@ -62,11 +68,12 @@ function score(weights: ClassifierWeights, reading: Reading, scores: Float64Arra
     if (value !== 0) addScaled(weights.signals, index * OUTPUTS, value, scores);
   }
   let start = 0;
-  for (let group = 0; group < GROUPS.length; group++) {
-    const end = features.ends[group] ?? start;
-    if (end > start) addGroup({ weights, rows: features.rows, start, end }, scores, sums);
+  GROUPS.forEach((group, index) => {
+    const end = features.ends[index] ?? start;
+    const [from, to] = GROUP_OUTPUTS[group];
+    if (end > start) addGroup({ weights, rows: features.rows, start, end, from, to }, scores, sums);
     start = end;
-  }
+  });
 }
 
 function addScaled(table: Float32Array, base: number, value: number, scores: Float64Array): void {
@@ -80,19 +87,21 @@ type Group = {
   readonly rows: Uint16Array;
   readonly start: number;
   readonly end: number;
+  readonly from: number;
+  readonly to: number;
 };
 
-function addGroup({ weights, rows, start, end }: Group, scores: Float64Array, sums: Int32Array): void {
+function addGroup({ weights, rows, start, end, from, to }: Group, scores: Float64Array, sums: Int32Array): void {
   const table = weights.rows;
   sums.fill(0);
   for (let index = start; index < end; index++) {
     const base = (rows[index] ?? 0) * OUTPUTS;
-    for (let output = 0; output < OUTPUTS; output++) {
+    for (let output = from; output < to; output++) {
       sums[output] = (sums[output] ?? 0) + (table[base + output] ?? 0);
     }
   }
   const factor = 1 / Math.sqrt(end - start);
-  for (let output = 0; output < OUTPUTS; output++) {
+  for (let output = from; output < to; output++) {
     scores[output] = (scores[output] ?? 0) + (sums[output] ?? 0) * factor * (weights.scales[output] ?? 0);
   }
 }

@@ -74,7 +74,7 @@ describe('tools', () => {
     {
       name: 'get_weather',
       description: 'Get the weather of a city',
-      input_schema: { type: 'object', ...WEATHER_PARAMETERS },
+      input_schema: WEATHER_PARAMETERS,
     },
   ];
 

@@ -433,7 +433,7 @@ describe('POST /v1/route', () => {
       why: expect.any(String),
       sticky: false,
     });
-    expect(decision.candidates[0].model).toBe(decision.chosen);
+    expect(decision.candidates[0]?.model).toBe(decision.chosen);
     expect(gateway.upstream.requests.length).toBe(seen);
   });
 

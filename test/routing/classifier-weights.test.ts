@@ -52,9 +52,9 @@ describe('the weights file', () => {
   });
 
   it('has one output for each task type and domain, and one for difficulty', () => {
-    expect([DOMAIN_START, DIFFICULTY_OUTPUT, OUTPUTS]).toEqual([
+    expect([DIFFICULTY_OUTPUT, DOMAIN_START, OUTPUTS]).toEqual([
       TASK_TYPES.length,
-      TASK_TYPES.length + DOMAINS.length,
+      TASK_TYPES.length + 1,
       TASK_TYPES.length + DOMAINS.length + 1,
     ]);
   });

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Example, parseCorpusLine, promptRequest, readCorpus } from '../../config/build/train-data.ts';
 import { figures, fitTemperature, fitThresholds } from '../../config/build/train-figures.ts';
-import { createRandom, quantise, toSamples, trainModel } from '../../config/build/train-model.ts';
+import { quantise, toSamples, trainModel } from '../../config/build/train-model.ts';
+import { createRandom } from '../../config/build/train-random.ts';
 import { renderClassifierWeights } from '../../src/routing/classifier-weights.ts';
 import { createClassifier } from '../../src/routing/classify.ts';
 import { COMPLEXITIES, TASK_TYPES } from '../../src/routing/decision.ts';
@@ -130,7 +131,7 @@ describe('training', () => {
     lang: 'en',
     batch: 'b',
   }));
-  const training = { epochs: 20, rate: 0.25, signalRate: 0.1, decay: 0, dropout: 0 };
+  const training = { epochs: 20, rate: 0.25, signalRate: 0.1, domainBoost: 1, decay: 0, dropout: 0 };
   const calibration = { temperature: 1, simpleBelow: 0.3, complexFrom: 0.7 };
   const weights = quantise(trainModel(toSamples(examples), 1, training), calibration);
 
