@@ -5,7 +5,7 @@ import { type Example, promptRequest, readGzipLines } from './train-data.ts';
 
 /** Benchmarks repeat themselves: more of one kind teaches its template, not the task. */
 const PER_KIND_MAX = 15;
-const PER_DOMAIN_MAX = 150;
+const PER_DOMAIN_MAX = 600;
 
 /** `knowledge` is asking for facts; `chat` there is made-up dialogue that nobody types at a model, so it is left out. */
 const TASK_OF: Readonly<Record<string, TaskType>> = {
@@ -75,7 +75,8 @@ function domains(data: string, random: () => number, difficulty: ReadonlyMap<str
     const category = String(row['category']).replace(' ', '_') as Domain;
     // Its `other` is accounting and trivia, ours is everyday matters.
     const domain = category === 'other' ? undefined : category;
-    const task = domain === 'math' ? 'math' : 'qa';
+    // An exam question about computers is hardly ever how a person asks for code.
+    const task = domain === 'math' ? 'math' : domain === 'computer_science' ? undefined : 'qa';
     const example = benchmark(row, { task, domain, difficulty: difficulty.get(`mmlu_pro/${row['id']}`) });
     // Without its options the question reads like one a person would ask.
     const bare = String(row['prompt']).split(/\n\s*A[.)] /)[0] ?? '';
@@ -104,7 +105,7 @@ function selfInstruct(data: string): Example[] {
 }
 
 type Labels = {
-  readonly task?: TaskType;
+  readonly task?: TaskType | undefined;
   readonly domain?: Domain | undefined;
   readonly difficulty?: number | undefined;
 };

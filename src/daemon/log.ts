@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { ServiceLog } from '../service/completion.ts';
 
 /** Field names whose values never reach the log, at the top or one level down. */
-const SECRET_FIELDS = [
+const SECRET_FIELDS = new Set([
   'authorization',
   'x-api-key',
   'apiKey',
@@ -16,9 +16,10 @@ const SECRET_FIELDS = [
   'secret',
   'credential',
   'cookie',
-];
+]);
 /** What a secret of ours looks like wherever it turns up in a text. */
 const SECRET_TEXT = /\b(svc_(?:sk|st|dc)_)[0-9A-Za-z]{8,}/g;
+const CENSORED = '[redacted]';
 
 export interface DaemonLog extends ServiceLog {
   flush(): void;
@@ -30,14 +31,13 @@ export function createLog(level: string, destination: { write(line: string): voi
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: {
-        paths: SECRET_FIELDS.flatMap((field) => [quoted(field), `*${bracketed(field)}`]),
-        censor: '[redacted]',
-      },
+      formatters: { level: (label) => ({ level: label }), log: (fields) => censored(fields, 1) },
       serializers: { error: pino.stdSerializers.errWithCause },
     },
-    { write: (line: string) => destination.write(line.replaceAll(SECRET_TEXT, '$1[redacted]')) },
+    {
+      write: (line: string) =>
+        destination.write(line.includes('svc_') ? line.replaceAll(SECRET_TEXT, `$1${CENSORED}`) : line),
+    },
   );
   return {
     debug: (fields, message) => log.debug(fields, message),
@@ -48,10 +48,23 @@ export function createLog(level: string, destination: { write(line: string): voi
   };
 }
 
-function quoted(field: string): string {
-  return field.includes('-') ? bracketed(field) : field;
+/** The fields themselves where none is secret: a copy for every request would be felt. */
+function censored(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name in fields) {
+    const value = fields[name];
+    const clean = SECRET_FIELDS.has(name)
+      ? CENSORED
+      : depth > 0 && isPlainObject(value)
+        ? censored(value, depth - 1)
+        : value;
+    if (clean === value) continue;
+    copy ??= { ...fields };
+    copy[name] = clean;
+  }
+  return copy ?? fields;
 }
 
-function bracketed(field: string): string {
-  return `["${field}"]`;
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -65,6 +65,12 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
       version: packageVersion(),
       startedAt: new Date(clock.nowMs()).toISOString(),
     });
+    // Before anything is said: whoever reads that the daemon listens may already tell it to stop.
+    const unhook = onSignals((signal, second) => {
+      log.info({ signal }, 'stopping');
+      listener?.stopListening();
+      inFlight.drain(second ? 0 : settings.drainTimeoutMs).then(() => stopped.resolve(0), stopped.reject);
+    });
     const sandbox = settings.upstreamUrl === undefined;
     if (store.firstStart && isLoopback(settings.host)) {
       const run = { store, control, startingCredits: settings.startingCredits, makeId, nowMs: clock.nowMs };
@@ -75,11 +81,6 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
     );
     log.info({ url, home: settings.home, upstream: offers.current().upstream.name }, 'listening');
 
-    const unhook = onSignals((signal, second) => {
-      log.info({ signal }, 'stopping');
-      listener?.stopListening();
-      inFlight.drain(second ? 0 : settings.drainTimeoutMs).then(() => stopped.resolve(0), stopped.reject);
-    });
     const code = await stopped.promise;
     unhook();
     return code;

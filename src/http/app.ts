@@ -1,6 +1,6 @@
 // The Koa application: guards, one error funnel, and the routes, over services that are handed in.
 
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import Koa from 'koa';
 import type { ServiceLog } from '../service/completion.ts';
 import type { ControlServices } from '../service/control-services.ts';
@@ -34,18 +34,16 @@ export function createApp(services: AppServices): Koa {
   });
   app.use(errorHandler(services.log));
   app.use(browserGuard(services.allowedHosts));
-  const router = new Router();
-  for (const part of [
+  // One after the other, completions first: their few routes are all that a completion is matched against.
+  const routers = [
     inferenceRoutes(services.inference),
     healthRoutes(services.health),
     accountRoutes(services.control),
     workspaceRoutes(services.control),
-  ]) {
-    router.use(part.routes());
-  }
-  app.use(router.routes());
+  ];
+  for (const router of routers) app.use(router.routes());
   app.use((ctx, next) => {
-    const allowed = methodsOf(router, ctx.path);
+    const allowed = methodsOf(routers, ctx.path);
     if (allowed.length === 0 || allowed.includes(ctx.method)) return next();
     ctx.state['allow'] = allowed.join(', ');
     throw new SvcError(
@@ -56,6 +54,6 @@ export function createApp(services: AppServices): Koa {
   return app;
 }
 
-function methodsOf(router: Router, path: string): string[] {
-  return [...new Set(router.match(path, 'GET').path.flatMap((layer) => layer.methods))];
+function methodsOf(routers: readonly Router[], path: string): string[] {
+  return [...new Set(routers.flatMap((router) => router.match(path, 'GET').path.flatMap((layer) => layer.methods)))];
 }

@@ -68,3 +68,12 @@ export function createLexicon(): Lexicon {
   });
   return lexicon;
 }
+
+/** Words that say nothing about a subject: grammar, question words, and what benchmarks are phrased with. */
+const STOPWORDS =
+  "the and for are was were has have had does did doing been being can could may might must shall should will would what when where which who whom whose why how that this these those there their them they then than thus from into onto with within without about above after before again against all any both each few more most other others some such same only own too very just also not nor but yet off out over under until upon use used using because between during following true false statement statements correct incorrect best described example given likely least always never one two three four five first second next many much your you our his her she its it's him let say says said tell please give get got make made like want need know think work works happen happens difference different mean means called come came take took find show following answer question options option choose";
+
+/** Built once per classifier. */
+export function createStopwords(): ReadonlySet<number> {
+  return new Set([...STOPWORDS.split(' '), ...WORDS.question.split(' ')].map(hashWord));
+}

@@ -1,6 +1,6 @@
 // Reads a request into signals and features: the one road that both the classifier and its training take.
 import type { NeutralRequest } from '../wire/neutral.ts';
-import { createLexicon } from './classifier-lexicon.ts';
+import { createLexicon, createStopwords } from './classifier-lexicon.ts';
 import { createCharTable, createTokens, tokenize } from './classifier-tokens.ts';
 import { createFeatures, extractFeatures, type Features } from './features.ts';
 import { CONTEXT_CHARS, createTurnBuffers, HEAD_CHARS, type LastTurn, readLastTurn, TAIL_CHARS } from './last-turn.ts';
@@ -15,6 +15,7 @@ export function createReader(): (request: NeutralRequest) => Reading {
   const buffers = createTurnBuffers();
   const table = createCharTable();
   const lexicon = createLexicon();
+  const stopwords = createStopwords();
   const tokens = createTokens(HEAD_CHARS + TAIL_CHARS + 1);
   const previousUser = createTokens(CONTEXT_CHARS);
   const system = createTokens(CONTEXT_CHARS);
@@ -30,7 +31,7 @@ export function createReader(): (request: NeutralRequest) => Reading {
     readSignals({ turn, tokens, toolTokens, lexicon }, signals);
     const tools = turn.toolCount > 0;
     const image = turn.imageAnywhere;
-    extractFeatures({ text: buffers.text, tokens, previousUser, system, tools, image, table }, features);
+    extractFeatures({ text: buffers.text, tokens, previousUser, system, tools, image, table, stopwords }, features);
     return { turn, features, signals };
   };
 }

@@ -36,6 +36,8 @@ export type Tokens = {
   readonly hashes: Int32Array;
   /** Hash of the first letters of a long word; 0 for short words, numbers and single ideographs. */
   readonly stems: Int32Array;
+  /** Letters of each token; 0 for an ideograph or syllable that stands alone. */
+  readonly sizes: Uint8Array;
   /** Characters by kind, see `CHAR`. */
   readonly chars: Int32Array;
   length: number;
@@ -57,6 +59,7 @@ export function createTokens(capacity: number): Tokens {
     count: 0,
     hashes: new Int32Array(capacity),
     stems: new Int32Array(capacity),
+    sizes: new Uint8Array(capacity),
     chars: new Int32Array(CHAR_KINDS),
     length: 0,
     letters: 0,
@@ -114,14 +117,14 @@ function addLetter(word: Tokens['word'], code: number): void {
 /** Whatever is no letter ends a word; ideographs and syllables are words of their own. */
 function readMark(tokens: Tokens, codes: Uint16Array, index: number, kind: number): void {
   endWord(tokens);
-  if (kind >= CHAR.han) push(tokens, Math.imul(FNV_OFFSET ^ (codes[index] ?? 0), FNV_PRIME), 0);
+  if (kind >= CHAR.han) push(tokens, Math.imul(FNV_OFFSET ^ (codes[index] ?? 0), FNV_PRIME), 0, 0);
   else if (kind === CHAR.newline || kind === CHAR.code || kind === CHAR.math) countMark(tokens, codes, index);
 }
 
 function endWord(tokens: Tokens): void {
   const { word } = tokens;
   if (word.size === 0) return;
-  push(tokens, word.hash, word.size > STEM_CHARS ? word.stem : 0);
+  push(tokens, word.hash, word.size > STEM_CHARS ? word.stem : 0, Math.min(word.size, 255));
   word.hash = FNV_OFFSET;
   word.size = 0;
 }
@@ -162,10 +165,11 @@ function reset(tokens: Tokens, length: number): void {
   tokens.codeLines = 0;
 }
 
-function push(tokens: Tokens, hash: number, stem: number): void {
+function push(tokens: Tokens, hash: number, stem: number, size: number): void {
   if (tokens.count >= tokens.hashes.length) return;
   tokens.hashes[tokens.count] = hash;
   tokens.stems[tokens.count] = stem;
+  tokens.sizes[tokens.count] = size;
   tokens.count++;
 }
 

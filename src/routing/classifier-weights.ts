@@ -8,6 +8,9 @@ export const DIFFICULTY_OUTPUT = TASK_TYPES.length;
 export const DOMAIN_START = DIFFICULTY_OUTPUT + 1;
 export const OUTPUTS = DOMAIN_START + DOMAINS.length;
 
+/** Signals say nothing about the subject: trained on benchmarks they would learn each one's layout. */
+export const SIGNAL_OUTPUTS = DOMAIN_START;
+
 /**
  * Which outputs a group of features speaks for, from the first up to but not including the second. What is asked for shows in the
  * person's own words, the subject in all of them; kept apart, the two don't spoil each other where hashes meet.
@@ -19,6 +22,8 @@ export const GROUP_OUTPUTS: Readonly<Record<(typeof GROUPS)[number], readonly [n
   circumstances: [0, DOMAIN_START],
   context: [0, DOMAIN_START],
 };
+
+const PRIORS = TASK_TYPES.length * DOMAINS.length;
 
 const MAGIC = 0x57435653; // "SVCW", little-endian
 const FORMAT = 1;
@@ -34,6 +39,8 @@ export type ClassifierWeights = {
   readonly bias: Float32Array;
   /** SIGNALS × OUTPUTS. */
   readonly signals: Float32Array;
+  /** TASK_TYPES × DOMAINS: what is added to the domains' scores once the task type is known (code is about computers). */
+  readonly priors: Float32Array;
   /** Task scores are divided by this before they become probabilities. */
   readonly temperature: number;
   /** Raw difficulty where `simple` ends and where `complex` begins, 0 < simpleBelow < complexFrom < 1. */
@@ -43,7 +50,7 @@ export type ClassifierWeights = {
 
 /** Throws an Error that says what is wrong with a damaged file or one made for other code. */
 export function parseClassifierWeights(bytes: Uint8Array): ClassifierWeights {
-  const floats = OUTPUTS * (2 + SIGNAL_NAMES.length);
+  const floats = OUTPUTS * (2 + SIGNAL_NAMES.length) + PRIORS;
   const expected = HEADER_BYTES + floats * 4 + BUCKETS * OUTPUTS + CHECKSUM_BYTES;
   if (bytes.byteLength !== expected) {
     throw new Error(`classifier weights: ${bytes.byteLength} bytes instead of ${expected}`);
@@ -60,7 +67,8 @@ export function parseClassifierWeights(bytes: Uint8Array): ClassifierWeights {
     rows: new Int8Array(bytes.slice(HEADER_BYTES + floats * 4, end).buffer),
     scales: values.slice(0, OUTPUTS),
     bias: values.slice(OUTPUTS, OUTPUTS * 2),
-    signals: values.slice(OUTPUTS * 2),
+    signals: values.slice(OUTPUTS * 2, floats - PRIORS),
+    priors: values.slice(floats - PRIORS),
     temperature: view.getFloat32(24, true),
     simpleBelow: view.getFloat32(28, true),
     complexFrom: view.getFloat32(32, true),
@@ -71,12 +79,12 @@ export function parseClassifierWeights(bytes: Uint8Array): ClassifierWeights {
 
 /** The file for these weights; throws an Error when an array has the wrong length. */
 export function renderClassifierWeights(weights: ClassifierWeights): Uint8Array {
-  const { rows, scales, bias, signals } = weights;
+  const { rows, scales, bias, signals, priors } = weights;
   const fits = scales.length === OUTPUTS && bias.length === OUTPUTS && rows.length === BUCKETS * OUTPUTS;
-  if (!fits || signals.length !== SIGNAL_NAMES.length * OUTPUTS) {
+  if (!fits || signals.length !== SIGNAL_NAMES.length * OUTPUTS || priors.length !== PRIORS) {
     throw new Error('classifier weights: an array has the wrong length');
   }
-  const floats = [...scales, ...bias, ...signals];
+  const floats = [...scales, ...bias, ...signals, ...priors];
   const bytes = new Uint8Array(HEADER_BYTES + floats.length * 4 + rows.length + CHECKSUM_BYTES);
   const view = new DataView(bytes.buffer);
   header().forEach((value, index) => {

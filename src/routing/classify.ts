@@ -7,8 +7,9 @@ import {
   DOMAIN_START,
   GROUP_OUTPUTS,
   OUTPUTS,
+  SIGNAL_OUTPUTS,
 } from './classifier-weights.ts';
-import { type Classification, type Complexity, DOMAINS, TASK_TYPES, type TaskType } from './decision.ts';
+import { type Classification, type Complexity, DOMAINS, type Domain, TASK_TYPES, type TaskType } from './decision.ts';
 import { GROUPS } from './features.ts';
 import type { LastTurn } from './last-turn.ts';
 import { signalIndex } from './signals.ts';
@@ -29,11 +30,12 @@ export function createClassifier(weights: ClassifierWeights): (request: NeutralR
     const reading = read(request);
     score(weights, reading, scores, sums);
     const { task, confidence, margin } = chooseTask(reading.turn, scores, weights.temperature);
+    const domain = chooseDomain(weights, TASK_TYPES.indexOf(task), scores);
     const raw = 1 / (1 + Math.exp(-(scores[DIFFICULTY_OUTPUT] ?? 0)));
     const difficulty = round(stretchDifficulty(raw, weights));
     return {
       task_type: task,
-      domain: DOMAINS[bestOf(scores, DOMAIN_START, DOMAINS.length) - DOMAIN_START] ?? 'other',
+      domain,
       complexity: complexityOf(difficulty),
       difficulty,
       confidence: round(confidence),
@@ -77,7 +79,7 @@ function score(weights: ClassifierWeights, reading: Reading, scores: Float64Arra
 }
 
 function addScaled(table: Float32Array, base: number, value: number, scores: Float64Array): void {
-  for (let output = 0; output < OUTPUTS; output++) {
+  for (let output = 0; output < SIGNAL_OUTPUTS; output++) {
     scores[output] = (scores[output] ?? 0) + (table[base + output] ?? 0) * value;
   }
 }
@@ -122,6 +124,13 @@ function chooseTask(turn: LastTurn, scores: Float64Array, temperature: number): 
     if (task !== best && weight > second) second = weight;
   }
   return { task: TASK_TYPES[best] ?? 'chat', confidence: 1 / total, margin: (1 - second) / total };
+}
+
+function chooseDomain({ priors }: ClassifierWeights, task: number, scores: Float64Array): Domain {
+  for (let index = 0; index < DOMAINS.length; index++) {
+    scores[DOMAIN_START + index] = (scores[DOMAIN_START + index] ?? 0) + (priors[task * DOMAINS.length + index] ?? 0);
+  }
+  return DOMAINS[bestOf(scores, DOMAIN_START, DOMAINS.length) - DOMAIN_START] ?? 'other';
 }
 
 function bestOf(scores: Float64Array, start: number, count: number): number {

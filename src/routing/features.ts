@@ -18,6 +18,8 @@ const GRAM_TAIL_CHARS = 96;
 /** Words of the whole text that count towards its subject. */
 const BODY_HEAD_TOKENS = 700;
 const BODY_TAIL_TOKENS = 150;
+/** Shorter words are mostly grammar. */
+const SUBJECT_LETTERS = 3;
 const CONTEXT_TOKENS = 40;
 const CIRCUMSTANCE_TOKENS = 16;
 
@@ -40,6 +42,8 @@ export type FeatureInput = {
   readonly tools: boolean;
   readonly image: boolean;
   readonly table: Uint8Array;
+  /** Hashes of words that carry no subject. */
+  readonly stopwords: ReadonlySet<number>;
 };
 
 export function createFeatures(): Features {
@@ -54,7 +58,7 @@ export function extractFeatures(input: FeatureInput, features: Features): void {
   features.ends[0] = features.count;
   addGrams(input.text, input.table, features);
   features.ends[1] = features.count;
-  addBody(tokens, features);
+  addBody(tokens, input.stopwords, features);
   features.ends[2] = features.count;
   if (input.tools) addWords(tokens, CIRCUMSTANCE_TOKENS, SEED_TOOLS, features);
   if (input.image) addWords(tokens, CIRCUMSTANCE_TOKENS, SEED_IMAGE, features);
@@ -115,14 +119,26 @@ function fold(code: number, table: Uint8Array): number {
   return kind === CHAR.digit ? 48 : lower(code, kind);
 }
 
-function addBody(tokens: Tokens, features: Features): void {
+/** What the text is about: its longer words and pairs of ideographs, since "why does" is no subject but benchmarks think so. */
+function addBody(tokens: Tokens, stopwords: ReadonlySet<number>, features: Features): void {
   const tailFrom = Math.max(BODY_HEAD_TOKENS, tokens.count - BODY_TAIL_TOKENS);
   for (let index = 0; index < tokens.count; index++) {
     if (index === BODY_HEAD_TOKENS) index = tailFrom;
+    const hash = tokens.hashes[index] ?? 0;
+    const size = tokens.sizes[index] ?? 0;
+    if (size === 0) addIdeograph(tokens, index, features);
+    if (size < SUBJECT_LETTERS || stopwords.has(hash)) continue;
     const stem = tokens.stems[index] ?? 0;
-    add(features, tokens.hashes[index] ?? 0, SEEDS.body);
+    add(features, hash, SEEDS.body);
     if (stem !== 0) add(features, stem, SEEDS.body);
   }
+}
+
+function addIdeograph(tokens: Tokens, index: number, features: Features): void {
+  const hash = tokens.hashes[index] ?? 0;
+  add(features, hash, SEEDS.body);
+  const paired = index + 1 < tokens.count && tokens.sizes[index + 1] === 0;
+  if (paired) add(features, pairHash(hash, tokens.hashes[index + 1] ?? 0), SEEDS.body);
 }
 
 function addWords(tokens: Tokens, limit: number, seed: number, features: Features): void {

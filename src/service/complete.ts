@@ -1,6 +1,6 @@
 // The road of a completion, from the credential to the usage entry. Nothing else knows the whole of it.
 
-import { parseJsonBody } from '../wire/json-scan.ts';
+import { type JsonBody, parseJsonBody } from '../wire/json-scan.ts';
 import { parseChatRequest } from '../wire/parse-chat-request.ts';
 import { parseMessagesRequest } from '../wire/parse-messages-request.ts';
 import { isSvcError, SvcError } from '../wire/svc-error.ts';
@@ -70,8 +70,31 @@ async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstre
 
 async function parseCall(call: CompletionCall): Promise<ParsedRequest> {
   const body = parseJsonBody(await call.readBody());
+  checkUnambiguous(body);
   const request = call.dialect === 'chat' ? parseChatRequest(body.value) : parseMessagesRequest(body.value);
   return { body, request };
+}
+
+/** What is priced here must be what runs there: no field that upstreams may read in two ways, no second model. */
+function checkUnambiguous(body: JsonBody): void {
+  const seen = new Set<string>();
+  for (const { key } of body.fields) {
+    if (seen.has(key)) {
+      throw new SvcError(
+        'INVALID_REQUEST',
+        `The field ${JSON.stringify(key.slice(0, 100))} is given twice: send it once.`,
+        { param: key.slice(0, 100) },
+      );
+    }
+    seen.add(key);
+  }
+  if (seen.has('models')) {
+    throw new SvcError(
+      'UNSUPPORTED_FEATURE',
+      'models (a fallback list) is not taken: ask for a virtual model, or narrow it with svc.models.',
+      { param: 'models' },
+    );
+  }
 }
 
 /** What admission takes from the token limits; the settlement corrects it by what was used. */

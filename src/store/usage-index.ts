@@ -19,7 +19,7 @@ export class UsageIndex {
       this.#workspaces.set(workspaceId, usage);
     }
     usage.seqs.push(seq);
-    usage.entries.push(frozen(entry));
+    usage.entries.push(entry);
     usage.rollup.add(entry);
   }
 
@@ -38,7 +38,7 @@ export class UsageIndex {
       if (entry === undefined || !matches(entry, filter)) continue;
       // One match beyond the page is what tells that there is a next page.
       if (entries.length === limit) return { entries, nextCursor: renderCursor(lastSeq) };
-      entries.push(entry);
+      entries.push(frozen(entry));
       lastSeq = usage.seqs[index] ?? 0;
     }
     return { entries, nextCursor: null };
@@ -54,7 +54,7 @@ export class UsageIndex {
   }
 }
 
-/** Callers get the entry itself, so nobody may change it. */
+/** Callers get the entry itself, so nobody may change it. Done when one is handed out: most never are. */
 function frozen(entry: UsageEntry): UsageEntry {
   Object.freeze(entry.anomalies);
   if (entry.decision !== null) {

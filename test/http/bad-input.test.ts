@@ -89,6 +89,13 @@ describe('fields', () => {
     ],
     ['an unknown model', CHAT, { model: 'gpt-unknown', messages: user }, 'INVALID_MODEL', 'gpt-unknown'],
     ['an unknown virtual model', CHAT, { model: 'svc:bets', messages: user }, 'INVALID_MODEL', 'svc:best'],
+    [
+      'a fallback list',
+      CHAT,
+      { model: 'svc:auto', messages: user, models: ['test/good'] },
+      'UNSUPPORTED_FEATURE',
+      'models',
+    ],
     ['svc not an object', CHAT, { model: 'svc:auto', messages: user, svc: 1 }, 'INVALID_REQUEST', 'svc'],
     [
       'an unknown svc option',
@@ -152,6 +159,12 @@ describe('fields', () => {
     await expectError(await gateway.post(path, ''), 400, 'INVALID_JSON');
     await expectError(await gateway.post(path, '[]'), 400, 'INVALID_REQUEST');
     await expectError(await gateway.post(path, `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`), 400, 'INVALID_JSON');
+  });
+
+  it.each(['model', 'max_tokens', 'n', 'messages'])('%s given twice', async (field) => {
+    const value = field === 'messages' ? JSON.stringify(user) : field === 'model' ? '"test/cheap"' : '1';
+    const body = `{"model":"test/cheap","messages":${JSON.stringify(user)},"max_tokens":5,"n":1,"${field}":${value}}`;
+    expect(await expectError(await gateway.post(CHAT, body), 400, 'INVALID_REQUEST')).toContain(field);
   });
 
   it('bytes that are not UTF-8', async () => {

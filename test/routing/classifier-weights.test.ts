@@ -19,6 +19,7 @@ function someWeights(more: Partial<ClassifierWeights> = {}): ClassifierWeights {
     scales: Float32Array.from({ length: OUTPUTS }, (_, index) => 0.01 * (index + 1)),
     bias: Float32Array.from({ length: OUTPUTS }, (_, index) => index - 10),
     signals: Float32Array.from({ length: SIGNAL_NAMES.length * OUTPUTS }, (_, index) => Math.sin(index)),
+    priors: Float32Array.from({ length: TASK_TYPES.length * DOMAINS.length }, (_, index) => -index),
     temperature: 1.5,
     simpleBelow: 0.25,
     complexFrom: 0.75,
@@ -110,6 +111,7 @@ describe('a damaged weights file', () => {
     ['rows', { rows: new Int8Array(5) }],
     ['scales', { scales: new Float32Array(1) }],
     ['bias', { bias: new Float32Array(OUTPUTS + 1) }],
+    ['priors', { priors: new Float32Array(3) }],
     ['signals', { signals: new Float32Array(OUTPUTS) }],
   ])('is not written with %s of the wrong length', (_name, change) => {
     expect(() => renderClassifierWeights(someWeights(change))).toThrow(/wrong length/);

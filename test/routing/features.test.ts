@@ -42,6 +42,7 @@ function featuresOf(value: string, more: { tools?: boolean; image?: boolean; pre
     tools: more.tools ?? false,
     image: more.image ?? false,
     table,
+    stopwords: new Set([hashWord('does')]),
   };
   extractFeatures(input, features);
   return GROUPS.map((_, group) =>
