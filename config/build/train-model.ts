@@ -7,15 +7,16 @@ import {
   DOMAIN_START,
   GROUP_OUTPUTS,
   OUTPUTS,
-  SIGNAL_OUTPUTS,
+  signalOutputs,
 } from '../../src/routing/classifier-weights.ts';
 import { allowedTask, ruledTask } from '../../src/routing/classify.ts';
 import { DOMAINS, TASK_TYPES } from '../../src/routing/decision.ts';
 import { BUCKETS, GROUPS } from '../../src/routing/features.ts';
-import { SIGNAL_NAMES } from '../../src/routing/signals.ts';
+import { SIGNAL_NAMES, SUBJECT_SIGNALS_START } from '../../src/routing/signals.ts';
 import type { Example } from './train-data.ts';
 import { countPriors } from './train-priors.ts';
 import { createRandom, shuffle } from './train-random.ts';
+import { softmaxSlope } from './train-softmax.ts';
 import { weigher } from './train-weigher.ts';
 
 export type Training = {
@@ -38,6 +39,8 @@ const TASK_SHARE = 0.1;
 /** What a prompt is about shows in its words, wherever it comes from. */
 const DOMAIN_SHARE = 1;
 const DIFFICULTY_SHARE = 0.02;
+/** What a listed word is worth before training. */
+const SUBJECT_START = 5;
 const BENCHMARK_VISITS = 0.25;
 
 /** An example as the model sees it. */
@@ -81,9 +84,10 @@ export function toSamples(examples: readonly Example[]): Sample[] {
 
 export function trainModel(samples: readonly Sample[], seed: number, training = TRAINING): Model {
   const random = createRandom(seed);
-  const model = { ...emptyModel(), priors: countPriors(samples.map(({ example }) => example)) };
+  const model = startingModel(samples.map(({ example }) => example));
   const squares = emptyModel();
-  const scratch = { scores: new Float64Array(OUTPUTS), kept: new Uint8Array(6000) };
+  const longest = samples.reduce((length, { rows }) => Math.max(length, rows.length), 0);
+  const scratch = { scores: new Float64Array(OUTPUTS), kept: new Uint8Array(longest) };
   const order = samples.map((_, index) => index);
   for (let epoch = 0; epoch < training.epochs; epoch++) {
     shuffle(order, random);
@@ -96,6 +100,8 @@ export function trainModel(samples: readonly Sample[], seed: number, training = 
   }
   return model;
 }
+
+export type Calibration = Pick<ClassifierWeights, 'temperature' | 'simpleBelow' | 'complexFrom'>;
 
 /** One byte per weight, each output with its own step. */
 export function quantise(model: Model, calibration: Calibration): ClassifierWeights {
@@ -119,8 +125,6 @@ export function quantise(model: Model, calibration: Calibration): ClassifierWeig
   };
 }
 
-export type Calibration = Pick<ClassifierWeights, 'temperature' | 'simpleBelow' | 'complexFrom'>;
-
 /** The raw scores of a sample: tasks, domains, difficulty before the squashing. */
 export function rawScores(model: Model, sample: Sample, scores: Float64Array): void {
   scores.set(model.bias);
@@ -139,6 +143,15 @@ function addPriors(model: Model, { example }: Sample, scores: Float64Array): voi
   }
 }
 
+/** Words listed under a subject speak for it before any example has. */
+function startingModel(examples: readonly Example[]): Model {
+  const model = { ...emptyModel(), priors: countPriors(examples) };
+  for (let domain = 0; domain < DOMAINS.length; domain++) {
+    model.signals[(SUBJECT_SIGNALS_START + domain) * OUTPUTS + DOMAIN_START + domain] = SUBJECT_START;
+  }
+  return model;
+}
+
 function emptyModel(): Model {
   return {
     rows: new Float32Array(BUCKETS * OUTPUTS),
@@ -148,12 +161,11 @@ function emptyModel(): Model {
   };
 }
 
-type Scratch = { readonly scores: Float64Array; readonly kept: Uint8Array };
 type Step = {
   readonly model: Model;
   readonly squares: Model;
   readonly sample: Sample;
-  readonly scratch: Scratch;
+  readonly scratch: { readonly scores: Float64Array; readonly kept: Uint8Array };
   readonly random: () => number;
   readonly training: Training;
 };
@@ -176,7 +188,7 @@ function step({ model, squares, sample, scratch, random, training }: Step): void
   const slow = { weights: model.signals, squares: squares.signals, rate: signalRate, boost: 1, decay };
   for (let index = 0; index < sample.signals.length; index++) {
     const value = sample.signals[index] ?? 0;
-    if (value !== 0) descend(slow, { base: index * OUTPUTS, value, outputs: SIGNALLED }, scores);
+    if (value !== 0) descend(slow, { base: index * OUTPUTS, value, outputs: signalOutputs(index) }, scores);
   }
   descend({ ...slow, weights: model.bias, squares: squares.bias }, { base: 0, value: 1, outputs: ALL }, scores);
   const table = { weights: model.rows, squares: squares.rows, rate, boost: domainBoost, decay };
@@ -190,7 +202,6 @@ function step({ model, squares, sample, scratch, random, training }: Step): void
 
 type Range = readonly [number, number];
 const ALL: Range = [0, OUTPUTS];
-const SIGNALLED: Range = [0, SIGNAL_OUTPUTS];
 
 function forEachGroup(
   sample: Sample,
@@ -207,7 +218,7 @@ function forEachGroup(
 function addSignals(model: Model, sample: Sample, scores: Float64Array): void {
   for (let index = 0; index < sample.signals.length; index++) {
     const value = sample.signals[index] ?? 0;
-    if (value !== 0) addRow(model.signals, index * OUTPUTS, value, scores, SIGNALLED);
+    if (value !== 0) addRow(model.signals, index * OUTPUTS, value, scores, signalOutputs(index));
   }
 }
 
@@ -236,31 +247,6 @@ function toGradient(sample: Sample, scores: Float64Array): void {
     example.difficulty === undefined
       ? 0
       : (guess - example.difficulty) * (example.batch === '' ? DIFFICULTY_SHARE : 1) * 2;
-}
-
-type Head = {
-  readonly start: number;
-  readonly count: number;
-  readonly target: number;
-  readonly weight: number;
-  readonly allowed?: readonly boolean[] | undefined;
-};
-
-function softmaxSlope(scores: Float64Array, { start, count, target, weight, allowed }: Head): void {
-  let top = Number.NEGATIVE_INFINITY;
-  for (let index = 0; index < count; index++) {
-    if (allowed?.[index] !== false) top = Math.max(top, scores[start + index] ?? 0);
-  }
-  let total = 0;
-  for (let index = 0; index < count; index++) {
-    const power = allowed?.[index] === false ? 0 : Math.exp((scores[start + index] ?? 0) - top);
-    scores[start + index] = power;
-    total += power;
-  }
-  for (let index = 0; index < count; index++) {
-    const share = (scores[start + index] ?? 0) / total - (index === target ? 1 : 0);
-    scores[start + index] = target < 0 ? 0 : share * weight;
-  }
 }
 
 type Table = {

@@ -1,15 +1,19 @@
 // The trained weights' file: what is in it, how it is written and how it is read back.
 import { DOMAINS, TASK_TYPES } from './decision.ts';
 import { BUCKETS, FEATURE_VERSION, type GROUPS } from './features.ts';
-import { SIGNAL_NAMES } from './signals.ts';
+import { SIGNAL_NAMES, SUBJECT_SIGNALS_START } from './signals.ts';
 
 /** The outputs of one row: task types, then difficulty, then domains. */
 export const DIFFICULTY_OUTPUT = TASK_TYPES.length;
 export const DOMAIN_START = DIFFICULTY_OUTPUT + 1;
 export const OUTPUTS = DOMAIN_START + DOMAINS.length;
 
-/** Signals say nothing about the subject: trained on benchmarks they would learn each one's layout. */
-export const SIGNAL_OUTPUTS = DOMAIN_START;
+/** A signal speaks for these outputs. Shape says nothing about the subject: from benchmarks it would learn each one's layout. */
+export function signalOutputs(signal: number): readonly [number, number] {
+  return signal < SUBJECT_SIGNALS_START ? SHAPE_OUTPUTS : SUBJECT_OUTPUTS;
+}
+const SHAPE_OUTPUTS = [0, DOMAIN_START] as const;
+const SUBJECT_OUTPUTS = [DOMAIN_START, OUTPUTS] as const;
 
 /**
  * Which outputs a group of features speaks for, from the first up to but not including the second. What is asked for shows in the

@@ -7,7 +7,7 @@ import {
   DOMAIN_START,
   GROUP_OUTPUTS,
   OUTPUTS,
-  SIGNAL_OUTPUTS,
+  signalOutputs,
 } from './classifier-weights.ts';
 import { type Classification, type Complexity, DOMAINS, type Domain, TASK_TYPES, type TaskType } from './decision.ts';
 import { GROUPS } from './features.ts';
@@ -64,10 +64,10 @@ export function complexityOf(difficulty: number): Complexity {
 
 function score(weights: ClassifierWeights, reading: Reading, scores: Float64Array, sums: Int32Array): void {
   const { features, signals } = reading;
-  scores.set(weights.bias);
+  for (let output = 0; output < OUTPUTS; output++) scores[output] = weights.bias[output] ?? 0;
   for (let index = 0; index < signals.length; index++) {
     const value = signals[index] ?? 0;
-    if (value !== 0) addScaled(weights.signals, index * OUTPUTS, value, scores);
+    if (value !== 0) addSignal(weights.signals, index, value, scores);
   }
   let start = 0;
   GROUPS.forEach((group, index) => {
@@ -78,8 +78,10 @@ function score(weights: ClassifierWeights, reading: Reading, scores: Float64Arra
   });
 }
 
-function addScaled(table: Float32Array, base: number, value: number, scores: Float64Array): void {
-  for (let output = 0; output < SIGNAL_OUTPUTS; output++) {
+function addSignal(table: Float32Array, signal: number, value: number, scores: Float64Array): void {
+  const base = signal * OUTPUTS;
+  const [from, to] = signalOutputs(signal);
+  for (let output = from; output < to; output++) {
     scores[output] = (scores[output] ?? 0) + (table[base + output] ?? 0) * value;
   }
 }

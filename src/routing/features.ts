@@ -7,7 +7,7 @@ import { CLOSE_TOKENS, LEAD_TOKENS } from './signals.ts';
 export const BUCKET_BITS = 16;
 export const BUCKETS = 1 << BUCKET_BITS;
 /** Weights made for another set of features are refused by this number; count it up with every change here. */
-export const FEATURE_VERSION = 1;
+export const FEATURE_VERSION = 2;
 
 /** Each group is summed by itself and divided by the root of its size, so that a long paste can't drown the request. */
 export const GROUPS = ['lead', 'chars', 'body', 'circumstances', 'context'] as const;

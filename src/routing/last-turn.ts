@@ -71,7 +71,10 @@ export function readLastTurn(request: NeutralRequest, buffers: TurnBuffers): Las
   const answer = messages[runStart - 1];
   const behindTool = runStart < messages.length && answer?.role === 'tool';
   return {
-    ...buffers,
+    text: buffers.text,
+    previousUser: buffers.previousUser,
+    system: buffers.system,
+    tools: buffers.tools,
     textLength,
     toolLoop: messages.at(-1)?.role === 'tool' || (behindTool && onlyNotes(parts)),
     afterTool: behindTool,
@@ -81,7 +84,7 @@ export function readLastTurn(request: NeutralRequest, buffers: TurnBuffers): Las
     imageAnywhere: hasPart(messages, 0, 'image'),
     fileInLast: hasPart(messages, runStart, 'file'),
     jsonAsked: request.responseFormat !== undefined,
-    turns: messages.reduce((count, message) => count + (message.role === 'user' ? 1 : 0), 0),
+    turns: userTurns(messages),
     previous: previousKind(answer),
   };
 }
@@ -105,6 +108,12 @@ function lastUserIndex(messages: readonly NeutralMessage[]): number {
 function previousUserIndex(messages: readonly NeutralMessage[], last: number): number {
   for (let index = last - 1; index >= 0; index--) if (messages[index]?.role === 'user') return index;
   return -1;
+}
+
+function userTurns(messages: readonly NeutralMessage[]): number {
+  let count = 0;
+  for (const message of messages) if (message.role === 'user') count++;
+  return count;
 }
 
 /** Where the user messages that end the conversation begin; its length when it does not end with one. */

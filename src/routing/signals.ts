@@ -1,6 +1,8 @@
 // Hand-made signals of one turn: numbers between 0 and 1 that say what hashed words cannot.
 import { LEXICON_CLASSES, type Lexicon } from './classifier-lexicon.ts';
+import type { Subjects } from './classifier-subjects.ts';
 import { CHAR, pairHash, type Tokens } from './classifier-tokens.ts';
+import { DOMAINS } from './decision.ts';
 import type { LastTurn, PreviousTurn } from './last-turn.ts';
 
 /** How many tokens at the beginning and at the end are taken for the person's own words. */
@@ -10,6 +12,8 @@ export const CLOSE_TOKENS = 24;
 const FIRST_TOKENS = 4;
 /** Texts up to this many characters are hardly ever a paste. */
 const PASTE_CHARS = 600;
+/** Words looked at for the subject. */
+const SUBJECT_TOKENS = 200;
 /** Hits of one word class beyond these say nothing new. */
 const HITS_MAX = 4;
 
@@ -70,7 +74,10 @@ export const SIGNAL_NAMES: readonly string[] = [
   ...SHAPE_NAMES,
   ...LEXICON_CLASSES.map((name) => `first_${name}`),
   ...LEXICON_CLASSES.map((name) => `says_${name}`),
+  ...DOMAINS.map((name) => `about_${name}`),
 ];
+/** From here on signals are about the subject and speak for domains only; those before speak for tasks and difficulty. */
+export const SUBJECT_SIGNALS_START = SHAPE_NAMES.length + 2 * LEXICON_CLASSES.length;
 const LEXICON_START = SHAPE_NAMES.length;
 const SHAPE_INDEX: Readonly<Record<ShapeName, number>> = indexOfNames();
 const PREVIOUS_SIGNALS: Readonly<Record<Exclude<PreviousTurn, 'none'>, ShapeName>> = {
@@ -86,6 +93,7 @@ export type SignalInput = {
   /** Tokens of the tools' names and descriptions; empty without tools. */
   readonly toolTokens: Tokens;
   readonly lexicon: Lexicon;
+  readonly subjects: Subjects;
 };
 
 /** Fills `out` (as long as `SIGNAL_NAMES`). */
@@ -94,6 +102,7 @@ export function readSignals(input: SignalInput, out: Float32Array): void {
   readShape(input.tokens, input.turn, out);
   readScripts(input.tokens, out);
   readWords(input.tokens, input.lexicon, out);
+  readSubjects(input.tokens, input.subjects, out);
   readConversation(input, out);
 }
 
@@ -157,6 +166,22 @@ function readWords(tokens: Tokens, lexicon: Lexicon, out: Float32Array): void {
     if (index === LEAD_TOKENS) index = closeFrom;
     const classes = classesAt(tokens, index, lexicon);
     if (classes !== 0) countClasses(classes, index < FIRST_TOKENS, out);
+  }
+}
+
+/** Words of a subject anywhere near the beginning; each counts less the more there are. */
+function readSubjects(tokens: Tokens, subjects: Subjects, out: Float32Array): void {
+  const count = Math.min(tokens.count, SUBJECT_TOKENS);
+  for (let index = 0; index < count; index++) {
+    const hash = tokens.hashes[index] ?? 0;
+    const stem = tokens.stems[index] ?? 0;
+    let domain = subjects.get(stem === 0 ? hash : stem);
+    if (domain === undefined && tokens.sizes[index] === 0)
+      domain = subjects.get(pairHash(hash, tokens.hashes[index + 1] ?? 0));
+    if (domain === undefined) continue;
+    const at = SUBJECT_SIGNALS_START + domain;
+    const value = out[at] ?? 0;
+    out[at] = value + (1 - value) / 2;
   }
 }
 
