@@ -48,6 +48,7 @@ export type ApiClient = {
   readonly logout: () => Promise<void>;
   readonly me: () => Promise<MeResponse>;
   readonly workspaces: (page?: PageQuery) => Promise<ApiList<ApiWorkspace>>;
+  readonly createWorkspace: (body: { readonly name: string }) => Promise<ApiWorkspace>;
   readonly balance: (workspaceId: string) => Promise<BalanceResponse>;
   /** The same `idempotencyKey` grants once, however often it is sent. */
   readonly grant: (workspaceId: string, body: GrantRequest, idempotencyKey: string) => Promise<GrantResponse>;
@@ -55,6 +56,8 @@ export type ApiClient = {
   readonly usageSums: (workspaceId: string, groupBy: UsageGroup, query?: UsageQuery) => Promise<ApiList<UsageSumView>>;
   readonly apiKeys: (workspaceId: string, page?: PageQuery) => Promise<ApiList<ApiKeyView>>;
   readonly createApiKey: (workspaceId: string, body: ApiKeyCreate) => Promise<ApiKeyCreated>;
+  /** The old secret stops working at once. */
+  readonly rotateApiKey: (workspaceId: string, keyId: string) => Promise<ApiKeyCreated>;
   readonly revokeApiKey: (workspaceId: string, keyId: string) => Promise<void>;
   readonly models: () => Promise<ModelList>;
   /** A dry run: the decision, and nothing is sent upstream. */
@@ -86,6 +89,7 @@ export function createClient(options: ClientOptions): ApiClient {
     logout: () => tell(transport, { method: 'POST', path: '/auth/logout', headers: session }),
     me: () => get('/auth/me', ['account', 'workspaces']),
     workspaces: (page) => get('/workspaces', ['data'], page),
+    createWorkspace: (body) => post('/workspaces', ['id', 'name'], body),
     balance: (workspaceId) => get(`${within(workspaceId)}/balance`, ['balance', 'available']),
     grant: (workspaceId, body, idempotencyKey) =>
       post(`${within(workspaceId)}/credits`, ['id', 'amount', 'balance'], body, {
@@ -97,6 +101,8 @@ export function createClient(options: ClientOptions): ApiClient {
       get(`${within(workspaceId)}/usage`, ['data'], { ...query, group_by: groupBy }),
     apiKeys: (workspaceId, page) => get(`${within(workspaceId)}/api-keys`, ['data'], page),
     createApiKey: (workspaceId, body) => post(`${within(workspaceId)}/api-keys`, ['id', 'key'], body),
+    rotateApiKey: (workspaceId, keyId) =>
+      post(`${within(workspaceId)}/api-keys/${encodeURIComponent(keyId)}/rotate`, ['id', 'key'], {}),
     revokeApiKey: (workspaceId, keyId) =>
       tell(transport, {
         method: 'DELETE',

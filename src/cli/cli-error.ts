@@ -21,8 +21,8 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('USAGE', EXIT.usage, message, hint);
 }
 
-export function notLoggedIn(message: string): CliError {
-  return new CliError('NOT_LOGGED_IN', EXIT.notAllowed, message, LOGIN_HINT);
+export function notLoggedIn(message: string, hint = LOGIN_HINT): CliError {
+  return new CliError('NOT_LOGGED_IN', EXIT.notAllowed, message, hint);
 }
 
 export function notFound(message: string, hint?: string): CliError {
@@ -37,4 +37,7 @@ export function damagedState(message: string, hint: string): CliError {
   return new CliError('DAMAGED_STATE', EXIT.badState, message, hint);
 }
 
-export const LOGIN_HINT = 'log in with `svc login --email EMAIL --password-stdin`';
+export const LOGIN_HINT =
+  'log in with `svc login --email you@example.com --password-stdin`, adding --register for a new account';
+/** For commands that an API key is enough for. */
+export const KEY_OR_LOGIN_HINT = `set SVC_API_KEY to an API key, or ${LOGIN_HINT}`;

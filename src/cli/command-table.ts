@@ -21,7 +21,10 @@ export const GROUPS: Readonly<Record<string, string>> = {
   workspaces: 'the workspaces you belong to',
 };
 
-const WORKSPACE: OptionSpec = { flags: '--workspace <id>', help: 'act in this workspace instead of the current one' };
+const WORKSPACE: OptionSpec = {
+  flags: '--workspace <id>',
+  help: 'act in this workspace (id or name) instead of the current one',
+};
 const NAME = (what: string): OptionSpec => ({ flags: '--name <name>', help: `${what}, instead of as an argument` });
 
 export const COMMANDS: readonly CommandSpec[] = [
@@ -51,7 +54,11 @@ export const COMMANDS: readonly CommandSpec[] = [
         conflicts: ['email', 'passwordStdin', 'register', 'name'],
       },
     ],
-    examples: ['login --email ada@example.com --password-stdin < password.txt', 'login --with-token < token.txt'],
+    examples: [
+      'login --email you@example.com --password-stdin --register < password.txt',
+      'login --email you@example.com --password-stdin < password.txt',
+      'login --with-token < token.txt',
+    ],
     load: async () => (await import('./commands/login.ts')).runLogin,
   },
   {
@@ -83,6 +90,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/workspaces-use.ts')).runWorkspacesUse,
   },
   {
+    path: 'workspaces create',
+    args: [['[name]', 'name of the workspace']],
+    summary: 'create a workspace',
+    options: [NAME('name of the workspace')],
+    examples: ['workspaces create research'],
+    load: async () => (await import('./commands/workspaces-create.ts')).runWorkspacesCreate,
+  },
+  {
     path: 'keys list',
     summary: 'list API keys',
     options: [WORKSPACE],
@@ -105,6 +120,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ['keys create laptop', 'keys create ci --budget 5 --budget-period month --expires 90d'],
     load: async () => (await import('./commands/keys-create.ts')).runKeysCreate,
+  },
+  {
+    path: 'keys rotate',
+    args: [['[key]', 'id or name of the key']],
+    summary: 'give an API key a new secret and print it, this once',
+    options: [NAME('id or name of the key'), { flags: '--yes', help: 'do not ask' }, WORKSPACE],
+    examples: ['keys rotate laptop --yes'],
+    load: async () => (await import('./commands/keys-rotate.ts')).runKeysRotate,
   },
   {
     path: 'keys revoke',
@@ -139,9 +162,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: '--since <time>', help: 'from then on: a length before now such as 7d, or a date' },
       { flags: '--until <time>', help: 'up to then' },
-      { flags: '--by <group>', help: 'sums instead of entries', choices: ['model', 'key', 'day', 'task'] },
+      {
+        flags: '--by <group>',
+        help: 'sums instead of entries',
+        choices: ['model', 'virtual_model', 'key', 'day', 'task'],
+      },
       { flags: '--model <model>', help: 'of this model only' },
-      { flags: '--key <id>', help: 'of this API key only' },
+      { flags: '--key <id>', help: 'of this API key (id or name) only' },
       { flags: '--limit <n>', help: 'most entries to show (default: 100)' },
       { flags: '--csv', help: 'print CSV' },
       WORKSPACE,

@@ -2,7 +2,8 @@
 
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.ts';
 import { loadSettings, type Settings } from '../daemon/settings.ts';
-import { notFound, notLoggedIn } from './cli-error.ts';
+import { chooseWorkspace } from './choose-workspace.ts';
+import { KEY_OR_LOGIN_HINT, LOGIN_HINT, notFound, notLoggedIn } from './cli-error.ts';
 import type { CommandInput } from './command.ts';
 import { type CredentialStore, createFileCredentialStore, type StoredSession } from './credential-store.ts';
 import { type DaemonAddress, findDaemon } from './daemon-address.ts';
@@ -18,7 +19,7 @@ export type Connection = {
 export type SessionConnection = Connection & {
   /** The session kept in the data directory; undefined where the token is from the environment. */
   readonly session: StoredSession | undefined;
-  /** The current workspace: the option, the session's, else the first of mine. */
+  /** Id of the current workspace: the option's (an id, or the name of one of mine), the session's, else the first of mine. */
   readonly workspaceId: () => Promise<string>;
 };
 
@@ -34,15 +35,15 @@ export async function connect(input: CommandInput, options: Partial<ClientOption
 }
 
 /** As the account that is logged in. Throws `CliError` with exit code 3 where nobody is. */
-export async function connectSession(input: CommandInput): Promise<SessionConnection> {
+export async function connectSession(input: CommandInput, hint = LOGIN_HINT): Promise<SessionConnection> {
   const connection = await connect(input);
   const { settings, address } = connection;
-  const session = settings.token === undefined ? await readSession(connection) : undefined;
+  const session = settings.token === undefined ? await readSession(connection, hint) : undefined;
   const token = settings.token ?? session?.token;
-  if (token === undefined) throw notLoggedIn('not logged in');
+  if (token === undefined) throw notLoggedIn('not logged in', hint);
   const client = clientOf(address, { token });
   const workspaceId = async (): Promise<string> =>
-    input.options.text('workspace') ?? session?.workspaceId ?? (await firstWorkspace(client));
+    (await givenWorkspace(input, client)) ?? session?.workspaceId ?? (await firstWorkspace(client));
   return { ...connection, client, session, workspaceId };
 }
 
@@ -54,7 +55,7 @@ export async function connectInference(input: CommandInput): Promise<Connection>
   if (settings.apiKey !== undefined && input.options.text('workspace') === undefined) {
     return { ...connection, client: clientOf(address, { apiKey: settings.apiKey }) };
   }
-  const session = await connectSession(input);
+  const session = await connectSession(input, KEY_OR_LOGIN_HINT);
   const token = settings.token ?? session.session?.token;
   return { ...connection, client: clientOf(address, { token, workspaceId: await session.workspaceId() }) };
 }
@@ -64,10 +65,10 @@ export function clientOf(address: DaemonAddress, options: Partial<ClientOptions>
   return createClient({ ...options, baseUrl: address.url, userAgent: `svc-cli/${readPackageVersion()}` });
 }
 
-async function readSession({ address, credentials }: Connection): Promise<StoredSession | undefined> {
+async function readSession({ address, credentials }: Connection, hint: string): Promise<StoredSession | undefined> {
   const session = await credentials.read();
   if (session === undefined || isFor(session, address)) return session;
-  throw notLoggedIn(`not logged in at ${address.url}: the session kept is for ${session.baseUrl}`);
+  throw notLoggedIn(`not logged in at ${address.url}: the session kept is for ${session.baseUrl}`, hint);
 }
 
 /** A token goes only to the daemon that gave it; the one of this data directory may have changed its port. */
@@ -81,6 +82,13 @@ function isFor(session: StoredSession, address: DaemonAddress): boolean {
 
 function isLoopback(url: URL): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+}
+
+/** An id is taken as it is: an operator may act in workspaces that aren't theirs. */
+async function givenWorkspace(input: CommandInput, client: ApiClient): Promise<string | undefined> {
+  const wanted = input.options.text('workspace');
+  if (wanted === undefined || wanted.startsWith('ws_')) return wanted;
+  return chooseWorkspace((await client.me()).workspaces, wanted).id;
 }
 
 async function firstWorkspace(client: ApiClient): Promise<string> {

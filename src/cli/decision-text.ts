@@ -24,7 +24,7 @@ export function renderDecision(decision: DecisionView, look: Look): string {
   const rest = decision.candidates.length - CANDIDATES_SHOWN;
   const parts = [
     `${paint.bold(printable(decision.requested))} → ${paint.bold(paint.green(printable(decision.chosen)))}\n`,
-    renderFields(facts(decision), paint.dim),
+    renderFields(facts(decision), paint.dim, look.width),
     '\n',
     renderCandidates(decision.candidates.slice(0, CANDIDATES_SHOWN), look),
     rest > 0 ? paint.dim(`and ${rest} more\n`) : '',

@@ -29,7 +29,9 @@ export function describeError(error: unknown): ErrorReport {
     return { exitCode: EXIT.unreachable, code: 'DAEMON_UNREACHABLE', message, hint, retryable: true };
   }
   if (error instanceof SettingsError) {
-    return { exitCode: EXIT.badState, code: 'WRONG_SETTINGS', message: error.message, retryable: false };
+    const { exitCode, message } = error;
+    const code = exitCode === EXIT.permissions ? 'FILE_PERMISSIONS' : 'WRONG_SETTINGS';
+    return { exitCode, code, message, retryable: false };
   }
   return describeOther(error);
 }
@@ -85,6 +87,8 @@ function hintOf(error: ApiClientError): string | undefined {
   switch (error.code) {
     case 'INVALID_SESSION':
       return LOGIN_HINT;
+    case 'INVALID_CREDENTIALS':
+      return 'check the email and the password; with --register, `svc login` makes a new account';
     case 'MISSING_API_KEY':
     case 'INVALID_API_KEY':
       return 'check SVC_API_KEY, or make a key with `svc keys create NAME`';

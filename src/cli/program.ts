@@ -7,9 +7,13 @@ import { COMMANDS, DAEMON_OPTIONS, GROUPS, JSON_OPTION } from './command-table.t
 import { EXIT } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import { readPackageVersion } from './package-version.ts';
-import { serveOptions } from './serve-options.ts';
+import { environmentHelp, serveOptions } from './serve-options.ts';
 
 const HELP_WIDTH_DEFAULT = 80;
+/** Longer lines are hard to read. */
+const HELP_WIDTH_MAX = 100;
+/** Below it, commander does not wrap at all; its own 40 would leave the long flags of serve without. */
+const HELP_TEXT_WIDTH_MIN = 20;
 
 /** Resolves with the exit code; throws whatever the command or commander threw. */
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
@@ -38,9 +42,10 @@ export function buildProgram(io: CliIo, onDone: (exitCode: number) => void): Com
       writeErr: (text) => io.stderr.write(text),
       // The funnel in main.ts prints errors.
       outputError: () => undefined,
-      getOutHelpWidth: () => io.stdout.columns ?? HELP_WIDTH_DEFAULT,
-      getErrHelpWidth: () => io.stderr.columns ?? HELP_WIDTH_DEFAULT,
+      getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_WIDTH_DEFAULT, HELP_WIDTH_MAX),
+      getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_WIDTH_DEFAULT, HELP_WIDTH_MAX),
     })
+    .configureHelp({ minWidthToWrap: HELP_TEXT_WIDTH_MIN })
     .addHelpText('after', '\nExample:\n  $ svc serve\n  $ svc keys create laptop --help');
   program.option('-V, --version', 'print the version');
   program.on('option:version', () => {
@@ -60,10 +65,12 @@ function addCommand(program: Command, spec: CommandSpec, io: CliIo, onDone: (exi
   for (const [argument, help] of spec.args ?? []) command.argument(argument, help);
   const shared = spec.path === 'serve' ? serveOptions() : DAEMON_OPTIONS;
   for (const option of [...(spec.options ?? []), JSON_OPTION, ...shared]) addOption(command, option);
+  if (spec.path === 'serve') command.addHelpText('after', environmentHelp());
   const heading = spec.examples.length > 1 ? 'Examples' : 'Example';
   command.addHelpText('after', `\n${heading}:\n${spec.examples.map((line) => `  $ svc ${line}`).join('\n')}`);
   command.action(async () => {
-    const values = { ...program.opts(), ...command.opts() };
+    const group = parent === program ? {} : parent.opts();
+    const values = { ...program.opts(), ...group, ...command.opts() };
     const options = createOptionValues(values);
     const run = await spec.load();
     onDone(await run({ args: command.args, options, io, output: createOutput(io, options.isSet('json')) }));
@@ -75,10 +82,12 @@ function groupOf(parent: Command, word: string): Command {
   if (known !== undefined) return known;
   const members = COMMANDS.filter(({ path }) => path.startsWith(`${word} `));
   const example = members.flatMap(({ examples }) => examples.slice(0, 1)).map((line) => `  $ svc ${line}`);
-  return parent
+  const group = parent
     .command(word)
     .description(GROUPS[word] ?? '')
     .addHelpText('after', `\nExamples:\n${example.join('\n')}`);
+  for (const option of [JSON_OPTION, ...DAEMON_OPTIONS]) addOption(group, option);
+  return group;
 }
 
 function addOption(command: Command, spec: OptionSpec): void {

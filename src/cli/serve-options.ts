@@ -4,7 +4,7 @@ import { SETTINGS, type SettingRow } from '../daemon/settings.ts';
 import type { OptionSpec } from './command.ts';
 
 /** What only clients of the daemon use. */
-const CLIENT_ONLY: ReadonlySet<string> = new Set(['baseUrl']);
+const CLIENT_ONLY: ReadonlySet<string> = new Set(['baseUrl', 'apiKey', 'token']);
 
 /** The settings that have a flag: secrets come from the environment only. */
 export function serveSettings(): readonly SettingRow[] {
@@ -14,9 +14,16 @@ export function serveSettings(): readonly SettingRow[] {
 export function serveOptions(): readonly OptionSpec[] {
   return serveSettings().map((setting) => {
     const fallback = setting.default === '' ? '' : ` (default: ${setting.default})`;
-    const help = `${setting.help}${fallback} [${setting.env}]`;
+    const values = typeof setting.kind === 'string' ? '' : `: ${setting.kind.join(' | ')}`;
+    const help = `${setting.help}${values}${fallback} [${setting.env}]`;
     return setting.kind === 'flag'
       ? { flags: `${setting.flag} [true|false]`, help }
       : { flags: `${setting.flag} <value>`, help };
   });
+}
+
+/** The settings without a flag, for the end of the help. */
+export function environmentHelp(): string {
+  const secrets = SETTINGS.filter(({ secret, name }) => secret && !CLIENT_ONLY.has(name));
+  return `\nFrom the environment only:\n${secrets.map(({ env, help }) => `  ${env}  ${help}`).join('\n')}`;
 }

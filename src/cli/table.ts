@@ -1,4 +1,4 @@
-// Renders rows as an aligned table that never gets wider than the terminal.
+// Renders rows as an aligned table that fits the terminal.
 
 import { pad, printable, textWidth, truncate } from './text-width.ts';
 
@@ -6,8 +6,14 @@ export type Column = {
   readonly header: string;
   /** Numbers go right. */
   readonly align?: 'left' | 'right';
-  /** May be cut to fit; the others are dropped whole, from the right, since half a number misleads. */
+  /** May be cut to fit; the others are dropped whole, since half a number misleads. */
   readonly shrinks?: boolean;
+  /** The least that cutting leaves, 8 by default: enough to tell names apart. */
+  readonly widthMin?: number;
+  /** Lower numbers are dropped sooner; columns without one after those, from the right. */
+  readonly dropOrder?: number;
+  /** Neither dropped nor cut, even where the table gets wider than the terminal: what people copy or came for. */
+  readonly keep?: boolean;
   /** Colours a finished cell; must not change its width. */
   readonly paint?: (cell: string) => string;
 };
@@ -21,7 +27,6 @@ export type TableStyle = {
 type Fitted = { readonly column: Column; readonly index: number; readonly width: number };
 
 const GAP = '  ';
-/** A column that shrinks keeps this much before others are dropped: enough to tell names apart. */
 const SHRUNK_WIDTH_MIN = 8;
 
 /** Header line, then one line a row, each ended by a line feed. Cells are cleaned of control characters. */
@@ -50,13 +55,24 @@ function fitColumns(
   }));
   let shown: readonly Fitted[] = natural;
   let missing = widthOf(shown) - width;
-  while (missing > 0 && shown.length > 1) {
+  while (missing > 0) {
     const shrunk = shrink(shown, missing);
     if (widthOf(shrunk) <= width) return shrunk;
-    shown = shown.slice(0, -1);
+    const least = shown.length > 1 ? leastImportant(shown) : undefined;
+    if (least === undefined) break;
+    shown = shown.filter((fitted) => fitted !== least);
     missing = widthOf(shown) - width;
   }
-  return shown.map((fitted) => (missing > 0 ? { ...fitted, width: Math.max(0, width) } : fitted));
+  const cut = missing > 0 && shown.every(({ column }) => !column.keep);
+  return shown.map((fitted) => (cut ? { ...fitted, width: Math.max(0, width) } : fitted));
+}
+
+/** The column to drop next; undefined where all that are left must be kept. */
+function leastImportant(shown: readonly Fitted[]): Fitted | undefined {
+  const order = ({ column }: Fitted): number => column.dropOrder ?? Number.MAX_SAFE_INTEGER;
+  return shown
+    .filter(({ column }) => !column.keep)
+    .reduce<Fitted | undefined>((least, fitted) => (least && order(least) < order(fitted) ? least : fitted), undefined);
 }
 
 /** Takes `missing` columns away, always from the widest that shrinks; equals take turns. */
@@ -64,16 +80,25 @@ function shrink(shown: readonly Fitted[], missing: number): readonly Fitted[] {
   let left = missing;
   let current = shown;
   while (left > 0) {
-    const widths = current.map(({ column, width }) => (column.shrinks ? width : 0));
+    const widths = current.map((fitted) => (canShrink(fitted) ? fitted.width : 0));
     const widest = Math.max(...widths);
-    if (widest <= SHRUNK_WIDTH_MIN) return current;
+    if (widest === 0) return current;
     const at = widths.indexOf(widest);
-    const next = Math.max(SHRUNK_WIDTH_MIN, ...widths.filter((_, index) => index !== at));
+    const next = Math.max(widthMinOf(current[at]), ...widths.filter((_, index) => index !== at));
     const taken = Math.min(left, Math.max(1, widest - next));
     current = current.map((fitted, index) => (index === at ? { ...fitted, width: fitted.width - taken } : fitted));
     left -= taken;
   }
   return current;
+}
+
+function canShrink(fitted: Fitted): boolean {
+  const { column, width } = fitted;
+  return Boolean(column.shrinks && !column.keep) && width > widthMinOf(fitted);
+}
+
+function widthMinOf(fitted: Fitted | undefined): number {
+  return fitted?.column.widthMin ?? SHRUNK_WIDTH_MIN;
 }
 
 function widthOf(shown: readonly Fitted[]): number {

@@ -50,6 +50,19 @@ export function truncate(text: string, width: number): string {
   return kept + ELLIPSIS;
 }
 
+/** `text` as lines of at most `width` columns, broken at spaces; a longer word gets a line of its own, whole. */
+export function wrap(text: string, width: number): readonly string[] {
+  if (textWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && textWidth(last) + 1 + textWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** `text` filled up with spaces to `width` columns. */
 export function pad(text: string, width: number, align: 'left' | 'right'): string {
   const space = ' '.repeat(Math.max(0, width - textWidth(text)));

@@ -7,14 +7,15 @@ import { timeText } from './time-text.ts';
 import { usdText } from './usd-text.ts';
 
 export const ENTRY_COLUMNS: readonly Column[] = [
-  { header: 'TIME (UTC)' },
-  { header: 'MODEL', shrinks: true },
-  { header: 'TASK', shrinks: true },
-  { header: 'STATUS', align: 'right' },
-  { header: 'INPUT', align: 'right' },
-  { header: 'OUTPUT', align: 'right' },
-  { header: 'COST', align: 'right' },
-  { header: 'LATENCY', align: 'right' },
+  { header: 'TIME (UTC)', dropOrder: 6 },
+  { header: 'MODEL', shrinks: true, widthMin: 20 },
+  { header: 'TASK', shrinks: true, dropOrder: 2 },
+  // What is cut is the name of the error, behind the number.
+  { header: 'STATUS', align: 'right', shrinks: true, dropOrder: 3 },
+  { header: 'INPUT', align: 'right', dropOrder: 4 },
+  { header: 'OUTPUT', align: 'right', dropOrder: 5 },
+  { header: 'COST', align: 'right', keep: true },
+  { header: 'LATENCY', align: 'right', dropOrder: 1 },
 ];
 
 export function entryRow(entry: UsageEntryView): readonly string[] {
@@ -32,13 +33,13 @@ export function entryRow(entry: UsageEntryView): readonly string[] {
 
 export function sumColumns(group: string): readonly Column[] {
   return [
-    { header: group.toUpperCase(), shrinks: true },
-    { header: 'REQUESTS', align: 'right' },
-    { header: 'ERRORS', align: 'right' },
-    { header: 'INPUT', align: 'right' },
-    { header: 'CACHED', align: 'right' },
-    { header: 'OUTPUT', align: 'right' },
-    { header: 'COST', align: 'right' },
+    { header: group.toUpperCase().replace('_', ' '), shrinks: true, widthMin: 20 },
+    { header: 'REQUESTS', align: 'right', dropOrder: 5 },
+    { header: 'ERRORS', align: 'right', dropOrder: 2 },
+    { header: 'INPUT', align: 'right', dropOrder: 3 },
+    { header: 'CACHED', align: 'right', dropOrder: 1 },
+    { header: 'OUTPUT', align: 'right', dropOrder: 4 },
+    { header: 'COST', align: 'right', keep: true },
   ];
 }
 

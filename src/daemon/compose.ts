@@ -42,7 +42,7 @@ export type CompositionInput = {
 export async function compose(input: CompositionInput): Promise<Composition> {
   const { settings, store, offers, clock, log } = input;
   const makeId = createIdSource();
-  const limiter = createRateLimiter();
+  const limiter = createRateLimiter(() => clock.monotonicMs());
   const inFlight = createInFlight();
   const classify = createClassifier(parseClassifierWeights(await readFile(packageFile('config/classifier.bin'))));
   const offer = offers.current;

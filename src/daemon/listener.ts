@@ -2,6 +2,7 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { answerBadRequests } from './bad-requests.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -31,9 +32,13 @@ export async function listen(handler: RequestListener, host: string, port: numbe
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: HEADER_BYTES_MAX,
+      // The guard refuses such requests, with the contract's body.
+      requireHostHeader: false,
     },
     handler,
   );
+  letHalfClose(server);
+  answerBadRequests(server);
   const address = await bind(server, host, port);
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
@@ -62,4 +67,9 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
       else resolve(address);
     });
   });
+}
+
+/** A client may end its side with its request and still read the answer. Node has the switch, but not in its types. */
+function letHalfClose(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -78,7 +78,7 @@ type Endpoint = {
 async function openEndpoint(settings: Settings, snapshotJson: unknown, now: () => number): Promise<Endpoint> {
   if (settings.upstreamUrl !== undefined) {
     const upstream = createHttpUpstream({
-      name: new URL(settings.upstreamUrl).hostname,
+      name: new URL(settings.upstreamUrl).host,
       baseUrl: settings.upstreamUrl,
       apiKey: settings.upstreamApiKey,
       formats: ['chat'],

@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import { openFileStore } from '../store/file-store.ts';
+import type { Store } from '../store/store.ts';
 import { compose } from './compose.ts';
 import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts';
 import { createLineBuffer } from './line-buffer.ts';
@@ -11,7 +12,7 @@ import { openOfferSource } from './offer-source.ts';
 import { packageVersion } from './package-root.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { exitCodeOf } from './start-failure.ts';
-import { createDefaultWorkspace, welcomeText } from './welcome.ts';
+import { createDefaultWorkspace, type FirstRun, welcomeText } from './welcome.ts';
 
 export type DaemonIo = { stdout(text: string): void; stderr(text: string): void };
 
@@ -57,6 +58,12 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
       log,
       allowedHosts: hosts,
     });
+    // Before anything listens: whoever sees the daemon answer may already tell it to stop.
+    const unhook = onSignals((signal, second) => {
+      log.info({ signal }, 'stopping');
+      listener?.stopListening();
+      inFlight.drain(second ? 0 : settings.drainTimeoutMs).then(() => stopped.resolve(0), stopped.reject);
+    });
     listener = await listen(app.callback(), settings.host, settings.port);
     const { url } = listener;
     await writeDaemonFile(settings.home, {
@@ -65,22 +72,17 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
       version: packageVersion(),
       startedAt: new Date(clock.nowMs()).toISOString(),
     });
-    // Before anything is said: whoever reads that the daemon listens may already tell it to stop.
-    const unhook = onSignals((signal, second) => {
-      log.info({ signal }, 'stopping');
-      listener?.stopListening();
-      inFlight.drain(second ? 0 : settings.drainTimeoutMs).then(() => stopped.resolve(0), stopped.reject);
+    await announce({
+      settings,
+      io,
+      log,
+      store,
+      url,
+      control,
+      makeId,
+      nowMs: clock.nowMs,
+      upstream: offers.current().upstream.name,
     });
-    const sandbox = settings.upstreamUrl === undefined;
-    if (store.firstStart && isLoopback(settings.host)) {
-      const run = { store, control, startingCredits: settings.startingCredits, makeId, nowMs: clock.nowMs };
-      io.stdout(welcomeText(url, await createDefaultWorkspace(run), settings.startingCredits, sandbox));
-    }
-    io.stdout(
-      `svc ${packageVersion()} listens on ${url} (upstream: ${offers.current().upstream.name}, data: ${settings.home})\n`,
-    );
-    log.info({ url, home: settings.home, upstream: offers.current().upstream.name }, 'listening');
-
     const code = await stopped.promise;
     unhook();
     return code;
@@ -92,6 +94,33 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
     await store.close();
     log.info({}, 'stopped');
   }
+}
+
+/** Nobody has an account, and no key was ever made: also after a first start that was cut off half way. */
+function isUntouched({ documents }: Store): boolean {
+  return (
+    documents.accounts().length === 0 && documents.workspaces().every(({ id }) => documents.apiKeysOf(id).length === 0)
+  );
+}
+
+type Announcement = Omit<FirstRun, 'startingCredits'> & {
+  readonly settings: Settings;
+  readonly io: DaemonIo;
+  readonly log: DaemonLog;
+  readonly url: string;
+  readonly upstream: string;
+};
+
+/** Says where the daemon listens; on a data directory without any workspace it makes the first one and prints its key. */
+async function announce(it: Announcement): Promise<void> {
+  const { settings, io, log, url, upstream } = it;
+  const { startingCredits, home } = settings;
+  if (isLoopback(settings.host) && isUntouched(it.store)) {
+    const key = await createDefaultWorkspace({ ...it, startingCredits });
+    io.stdout(welcomeText(url, key, startingCredits, settings.upstreamUrl === undefined));
+  }
+  io.stdout(`svc ${packageVersion()} listens on ${url} (upstream: ${upstream}, data: ${home})\n`);
+  log.info({ url, home, upstream }, 'listening');
 }
 
 /** Plain HTTP is for this machine only: keys and prompts would cross a network in the clear. */

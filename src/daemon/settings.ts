@@ -4,9 +4,16 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Wrong or unknown settings; the message names the setting and where it came from. The process exits with 78. */
+/** Wrong or unknown settings; the message names the setting and where it came from. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
+  /** Of the process: 78 for wrong content, 77 for a file that may not be read. */
+  readonly exitCode: 77 | 78;
+
+  constructor(message: string, exitCode: 77 | 78 = 78) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 type Kind = 'text' | 'url' | 'port' | 'milliseconds' | 'usd' | 'flag' | readonly string[];
@@ -113,7 +120,7 @@ export type SettingsInput = {
 /** Throws {@link SettingsError}. Reads `config.json` of the data directory when it is there. */
 export function loadSettings(input: SettingsInput): Settings {
   const home = resolve(input.flags['home'] ?? (input.env['SVC_HOME'] || defaultHome(input.env)));
-  const file = readConfigFile(join(home, 'config.json'));
+  const file = readConfigFile(home);
   const values: Record<string, string> = {};
   for (const setting of SETTINGS) values[setting.name] = settingValue(setting, input, file);
   const text = (name: string): string | undefined => values[name] || undefined;
@@ -159,8 +166,9 @@ function defaultHome(env: SettingsInput['env']): string {
   return join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'svc');
 }
 
-function readConfigFile(path: string): ConfigFile {
-  const text = readIfThere(path);
+function readConfigFile(home: string): ConfigFile {
+  const path = join(home, 'config.json');
+  const text = readIfThere(home, path);
   if (text === undefined) return { path, values: {}, catalogOverrides: {} };
   let parsed: unknown;
   try {
@@ -178,12 +186,16 @@ function readConfigFile(path: string): ConfigFile {
   return { path, values, catalogOverrides: parseOverrides(overrides, path) };
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfThere(home: string, path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isRecord(error) && error['code'] === 'ENOENT') return undefined;
-    throw new SettingsError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    const code = isRecord(error) ? error['code'] : undefined;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ENOTDIR') throw new SettingsError(`${home} is not a directory`);
+    const denied = code === 'EACCES' || code === 'EPERM';
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(`${path} cannot be read: ${reason}`, denied ? 77 : 78);
   }
 }
 

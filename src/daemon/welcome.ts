@@ -14,6 +14,24 @@ export type FirstRun = {
 
 /** Makes the `default` workspace, which the first account to register will own; resolves with the key's secret. */
 export async function createDefaultWorkspace(run: FirstRun): Promise<string> {
+  const [started] = run.store.documents.workspaces();
+  const workspaceId = started?.id ?? (await makeWorkspace(run));
+  const amountNano = parseUsd(run.startingCredits) ?? 0;
+  if (amountNano > 0) {
+    // Named after the workspace: made once, however often a first start was cut off.
+    await run.store.ledger.grant({
+      type: 'grant',
+      at: run.nowMs(),
+      id: workspaceId.replace('ws_', 'gr_'),
+      workspaceId,
+      amountNano,
+      note: 'starting credits',
+    });
+  }
+  return run.control.apiKeys.firstKey(workspaceId);
+}
+
+async function makeWorkspace(run: FirstRun): Promise<string> {
   const workspace = {
     id: run.makeId('ws'),
     name: 'default',
@@ -23,18 +41,7 @@ export async function createDefaultWorkspace(run: FirstRun): Promise<string> {
     tokensPerMinute: null,
   };
   await run.store.documents.putWorkspace(workspace);
-  const amountNano = parseUsd(run.startingCredits) ?? 0;
-  if (amountNano > 0) {
-    await run.store.ledger.grant({
-      type: 'grant',
-      at: run.nowMs(),
-      id: run.makeId('gr'),
-      workspaceId: workspace.id,
-      amountNano,
-      note: 'starting credits',
-    });
-  }
-  return run.control.apiKeys.firstKey(workspace.id);
+  return workspace.id;
 }
 
 /** What is printed once: the secret, and commands for both formats that work when pasted. */
@@ -61,6 +68,11 @@ SDKs and tools:
 
     export OPENAI_BASE_URL=${url}/v1 OPENAI_API_KEY=${key}
     export ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=${key}
+    export SVC_API_KEY=${key}
+
+For usage, keys and credits, make the operator account (the password comes from standard input):
+
+    svc login --email you@example.com --password-stdin --register
 ${sandbox ? '\nAnswers come from the built-in sandbox. For real models set SVC_UPSTREAM_URL and SVC_UPSTREAM_API_KEY and start again.\n' : ''}
 `;
 }

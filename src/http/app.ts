@@ -24,6 +24,11 @@ export type AppServices = {
 
 export function createApp(services: AppServices): Koa {
   const app = new Koa();
+  // Koa prints what reaches it this way as plain text; mostly it is a client that reset its connection.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.syscall !== undefined || error.code === 'ECONNRESET') services.log.debug({ error }, 'a connection broke');
+    else services.log.warn({ error }, 'an answer failed');
+  });
   app.use((ctx, next) => {
     const requestId = services.makeRequestId();
     ctx.state['requestId'] = requestId;

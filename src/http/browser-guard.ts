@@ -8,6 +8,9 @@ export function browserGuard(allowedHosts: () => ReadonlySet<string> | undefined
   return function guardBrowsers(ctx: Context, next: Next): Promise<void> {
     const allowed = allowedHosts();
     const { host, origin, 'sec-fetch-site': site } = ctx.req.headers;
+    if (host === undefined && ctx.req.httpVersion === '1.1') {
+      throw new SvcError('INVALID_REQUEST', 'The request has no Host header.');
+    }
     if (
       allowed &&
       !(host !== undefined && allowed.has(host) && hostCount(ctx.req.rawHeaders) === 1 && ctx.req.url?.startsWith('/'))

@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { ServiceLog } from '../service/completion.ts';
 import { renderError } from '../wire/render-error.ts';
 import { isSvcError, SvcError } from '../wire/svc-error.ts';
+import { drainBody } from './drain-body.ts';
 
 export function errorHandler(log: ServiceLog): Middleware {
   return async function handleErrors(ctx: Context, next: Next): Promise<void> {
@@ -11,7 +12,7 @@ export function errorHandler(log: ServiceLog): Middleware {
       await next();
       if (ctx.respond !== false && ctx.status === 404 && ctx.body == null) throw unknownRoute(ctx);
     } catch (error) {
-      sendError(ctx, toSvcError(error), log, error);
+      await sendError(ctx, toSvcError(error), log, error);
     }
   };
 }
@@ -27,9 +28,9 @@ function toSvcError(error: unknown): SvcError {
   });
 }
 
-function sendError(ctx: Context, error: SvcError, log: ServiceLog, thrown: unknown): void {
+async function sendError(ctx: Context, error: SvcError, log: ServiceLog, thrown: unknown): Promise<void> {
   const requestId: string = ctx.state['requestId'];
-  if (error.status >= 500) log.error({ requestId, code: error.code, error: thrown }, error.message);
+  if (error.status >= 500) logFault(log, requestId, error, thrown);
   // An answer that has begun can't get a status any more: the stream's own error event has said it, or the socket is gone.
   if (ctx.res.headersSent || ctx.res.destroyed) {
     if (!ctx.res.writableEnded) ctx.res.destroy();
@@ -48,5 +49,27 @@ function sendError(ctx: Context, error: SvcError, log: ServiceLog, thrown: unkno
   if (!ctx.req.complete) headers['connection'] = 'close';
   ctx.respond = false;
   ctx.res.writeHead(error.status, headers);
-  ctx.res.end(ctx.method === 'HEAD' ? undefined : body);
+  if (ctx.req.complete) {
+    ctx.res.end(ctx.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // The whole answer goes out now; ending it closes the connection, and a client still writing would lose what it got.
+  if (ctx.method === 'HEAD') ctx.res.flushHeaders();
+  else ctx.res.write(body);
+  await drainBody(ctx.req);
+  ctx.res.end();
+}
+
+/** What an upstream said, and our words that quote it, may hold parts of a prompt: the log gets neither. */
+function logFault(log: ServiceLog, requestId: string, error: SvcError, thrown: unknown): void {
+  const fields = { requestId, code: error.code, status: error.status };
+  if (!error.code.startsWith('UPSTREAM_')) {
+    log.error({ ...fields, error: thrown }, error.message);
+    return;
+  }
+  const { upstreamStatus } = Object(error.cause) as { upstreamStatus?: unknown };
+  log.error(
+    typeof upstreamStatus === 'number' ? { ...fields, upstreamStatus } : fields,
+    'the upstream failed the request',
+  );
 }

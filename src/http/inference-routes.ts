@@ -27,7 +27,7 @@ export function inferenceRoutes(services: InferenceServices): Router {
     ctx.body = await services.preview({
       credential: credentialOf(ctx.req.headers),
       workspaceId: header(ctx, 'x-svc-workspace'),
-      body: await bodies.read(ctx.req),
+      readBody: () => bodies.read(ctx.req, ctx.res),
       skipRouting: header(ctx, 'x-svc-skip-routing') === 'true',
       options: header(ctx, 'x-svc-options'),
       headers: ctx.state['headers'],
@@ -72,7 +72,7 @@ async function serveCompletion(
       requestId: ctx.state['requestId'],
       dialect,
       credential: credentialOf(ctx.req.headers),
-      readBody: () => bodies.read(ctx.req),
+      readBody: () => bodies.read(ctx.req, ctx.res),
       source: sourceOf(header(ctx, 'x-svc-source')),
       skipRouting: header(ctx, 'x-svc-skip-routing')?.toLowerCase() === 'true',
       options: header(ctx, 'x-svc-options'),

@@ -3,6 +3,7 @@
 import type { UpstreamControl } from '../upstream/upstream.ts';
 import { createChatStreamRelay } from '../wire/chat-stream-relay.ts';
 import { createMessagesStreamRelay } from '../wire/messages-stream-relay.ts';
+import type { Usage } from '../wire/neutral.ts';
 import type { StreamRelay } from '../wire/stream-relay.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { type AttemptInput, toolIdsOf } from './attempt-whole.ts';
@@ -44,6 +45,8 @@ class StreamAttempt implements Answer {
   #ending: Ending;
   #ended: ((ending: Ending) => void) | undefined;
   #pinger: NodeJS.Timeout | undefined;
+  /** Runs to the first real event, then between two: comments and white space don't count. */
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(input: AttemptInput, commit: (answer: Answer) => void, refuse: (reason: unknown) => void) {
     this.#input = input;
@@ -54,6 +57,8 @@ class StreamAttempt implements Answer {
   }
 
   start(): void {
+    const { firstEventMs } = this.#input.call.timeouts;
+    this.#deadline = setTimeout(() => this.#late(firstEventMs), firstEventMs);
     this.#abort = this.#road.offer.upstream.send(this.#input.call, {
       onHead: (status, headers, control) => this.#onHead(status, headers, control),
       onData: (chunk) => this.#onData(chunk),
@@ -70,8 +75,8 @@ class StreamAttempt implements Answer {
     });
   }
 
-  finish(cost: string): void {
-    this.#road.down.end(this.#relay.complete(cost));
+  finish(cost: string, usage: Usage): void {
+    this.#road.down.end(this.#relay.complete(cost, usage));
   }
 
   fail(error: SvcError): void {
@@ -85,7 +90,7 @@ class StreamAttempt implements Answer {
   }
 
   get #isStream(): boolean {
-    return this.#status === 200 && (this.#headers['content-type'] ?? '').startsWith('text/event-stream');
+    return this.#status === 200 && (this.#headers['content-type'] ?? '').toLowerCase().startsWith('text/event-stream');
   }
 
   #onData(chunk: Buffer): void {
@@ -103,8 +108,15 @@ class StreamAttempt implements Answer {
       this.#beforeCommit(out);
       return;
     }
-    if (out.length > 0) this.#send(out);
+    if (out.length > 0) {
+      this.#deadline?.refresh();
+      this.#send(out);
+    }
     if (this.#relay.done) this.#end(undefined);
+  }
+
+  #late(ms: number): void {
+    this.#end(new SvcError('UPSTREAM_TIMEOUT', `The upstream sent no event for ${ms} ms.`));
   }
 
   #keepRefusal(chunk: Buffer): void {
@@ -128,6 +140,9 @@ class StreamAttempt implements Answer {
     const { down, meter, deps } = this.#road;
     meter.firstEventMs = deps.clock.monotonicMs();
     this.#committed = true;
+    const { idleMs } = this.#input.call.timeouts;
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.#late(idleMs), idleMs);
     down.begin(200, 'text/event-stream; charset=utf-8');
     down.onDrain(() => this.#control?.resume());
     this.#pinger = setTimeout(() => this.#ping(), PING_MS);
@@ -184,10 +199,12 @@ class StreamAttempt implements Answer {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#pinger);
+    clearTimeout(this.#deadline);
     this.#abort();
     const { meter, deps } = this.#road;
     meter.upstreamEndMs = deps.clock.monotonicMs();
     meter.usage = this.#relay.usage;
+    meter.usageMissing = this.#relay.usageMissing;
     meter.anomalies = this.#relay.anomalies;
     meter.finishReason = this.#relay.finishReason;
     meter.deliveredBytes = this.#committed ? this.#relay.deliveredBytes : 0;
@@ -200,7 +217,11 @@ class StreamAttempt implements Answer {
 function createRelay({ road, model, inputTokens, toolNames }: AttemptInput): StreamRelay {
   const { call, deps, parsed } = road;
   if (call.dialect === 'chat') {
-    return createChatStreamRelay({ includeUsage: parsed.request.includeUsage, requestId: call.requestId });
+    return createChatStreamRelay({
+      includeUsage: parsed.request.includeUsage,
+      requestId: call.requestId,
+      choices: parsed.request.choices,
+    });
   }
   return createMessagesStreamRelay({
     id: deps.makeId('msg'),

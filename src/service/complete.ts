@@ -35,7 +35,7 @@ export async function complete(deps: CompletionDeps, call: CompletionCall, down:
 
 async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstream, stopper: Stopper): Promise<void> {
   const principal = authenticate(deps.store.documents, call.credential, deps.clock.nowMs());
-  const parsed = await parseCall(call).catch(async (error: unknown) => {
+  const parsed = await parseCall(call, stopper).catch(async (error: unknown) => {
     await deps.limiter.describe(principal, down.headers);
     throw error;
   });
@@ -68,31 +68,39 @@ async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstre
   await settleAnswer(road, admission, answer, broken);
 }
 
-async function parseCall(call: CompletionCall): Promise<ParsedRequest> {
-  const body = parseJsonBody(await call.readBody());
+async function parseCall(call: CompletionCall, stopper: Stopper): Promise<ParsedRequest> {
+  // A body that never comes must not hold up a stop.
+  const stopped = new Promise<never>((_resolve, reject) => stopper.listen(reject));
+  const body = parseJsonBody(await Promise.race([call.readBody(), stopped]));
   checkUnambiguous(body);
   const request = call.dialect === 'chat' ? parseChatRequest(body.value) : parseMessagesRequest(body.value);
   return { body, request };
 }
 
+/** Fields by which an aggregator would choose another model, or more answers, than what credits are held for. */
+const REFUSED_FIELDS = ['models', 'route', 'preset', 'best_of'] as const;
+
 /** What is priced here must be what runs there: no field that upstreams may read in two ways, no second model. */
 function checkUnambiguous(body: JsonBody): void {
   const seen = new Set<string>();
   for (const { key } of body.fields) {
-    if (seen.has(key)) {
+    // Some servers match field names without regard to case, and take the first or the last: neither may be a surprise.
+    const name = key.toLowerCase();
+    if (seen.has(name)) {
       throw new SvcError(
         'INVALID_REQUEST',
         `The field ${JSON.stringify(key.slice(0, 100))} is given twice: send it once.`,
         { param: key.slice(0, 100) },
       );
     }
-    seen.add(key);
+    seen.add(name);
   }
-  if (seen.has('models')) {
+  const refused = REFUSED_FIELDS.find((field) => seen.has(field));
+  if (refused !== undefined) {
     throw new SvcError(
       'UNSUPPORTED_FEATURE',
-      'models (a fallback list) is not taken: ask for a virtual model, or narrow it with svc.models.',
-      { param: 'models' },
+      `${refused} is not taken: it could run another model than the one that is paid for. Ask for a virtual model, or narrow one with svc.models.`,
+      { param: refused },
     );
   }
 }
@@ -173,10 +181,10 @@ async function settleAnswer(
   const status = broken instanceof ClientGone ? 499 : 200;
   const reason = broken === undefined ? 'completed' : failed ? 'upstream_truncated' : 'client_closed';
   try {
-    const { cost, tokens } = await settle(road, { status, errorCode: failed?.code ?? null, reason });
-    admission.correct(tokens);
+    const { cost, usage } = await settle(road, { status, errorCode: failed?.code ?? null, reason });
+    admission.correct(usage.inputTokens + usage.outputTokens);
     if (failed) answer.fail(failed);
-    else if (broken === undefined) answer.finish(cost);
+    else if (broken === undefined) answer.finish(cost, usage);
   } catch (error) {
     // The settlement is not on disk: a good ending must not be claimed.
     if (!road.down.begun) throw error;

@@ -19,6 +19,8 @@ export type Hold = {
   readonly pricing: Pricing;
   /** The price was unknown and the dearest known one is charged. */
   readonly priceAssumed: boolean;
+  /** Most input tokens this hold pays for. */
+  readonly inputTokensMax: number;
   /** Most output tokens this hold pays for, all choices together. */
   readonly outputTokensMax: number;
   /** Set where svc must tell the upstream `max_tokens`, because the client gave none. */
@@ -40,10 +42,12 @@ export async function holdCredits(input: HoldInput): Promise<Hold> {
   const { model, request, size } = input;
   const priceAssumed = model.pricing === undefined;
   const pricing = model.pricing ?? dearestPricing(input.catalog);
-  const perChoice = request.maxTokens ?? outputCapOf(model, size.inputTokensMax);
+  // What is behind a URL can't be counted here: it may fill the model's whole context.
+  const inputTokensMax = size.unbounded ? Math.max(size.inputTokensMax, model.contextLength) : size.inputTokensMax;
+  const perChoice = request.maxTokens ?? outputCapOf(model, inputTokensMax);
   const worst = (outputTokens: number): number =>
     worstCaseNano(pricing, {
-      inputTokensMax: size.inputTokensMax,
+      inputTokensMax,
       maxOutputTokens: outputTokens * request.choices,
       images: size.images,
     });
@@ -57,17 +61,14 @@ export async function holdCredits(input: HoldInput): Promise<Hold> {
     result.heldNano >= amountNano
       ? perChoice
       : Math.floor(
-          affordableOutputTokens(
-            pricing,
-            { inputTokensMax: size.inputTokensMax, images: size.images },
-            result.heldNano,
-          ) / request.choices,
+          affordableOutputTokens(pricing, { inputTokensMax, images: size.images }, result.heldNano) / request.choices,
         );
   const unlimited = request.maxTokens === undefined && (affordable < perChoice || model.maxOutputTokens === undefined);
   return {
     heldNano: result.heldNano,
     pricing,
     priceAssumed,
+    inputTokensMax,
     outputTokensMax: affordable * request.choices,
     injectedMaxTokens: unlimited ? affordable : undefined,
   };

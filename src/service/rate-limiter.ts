@@ -25,7 +25,8 @@ export interface RateLimiter {
 
 type Limit = { readonly key: string; readonly points: number; readonly limit: number; readonly what: string };
 
-export function createRateLimiter(): RateLimiter {
+/** `monotonicMs` tells whether a correction still belongs to the window the tokens were taken from. */
+export function createRateLimiter(monotonicMs: () => number): RateLimiter {
   const limiters = new Map<string, RateLimiterMemory>();
   const limiterFor = (limit: Limit): RateLimiterMemory => {
     const id = `${limit.what}:${limit.limit}`;
@@ -70,10 +71,12 @@ export function createRateLimiter(): RateLimiter {
         throw error;
       });
       writeHeaders(headers, allowance(limits[0], results[0]), allowance(limits[1], results[1]));
+      const windowEnd = monotonicMs() + Math.min(...results.map(({ msBeforeNext }) => msBeforeNext));
       return {
         correct(used) {
           const delta = used - tokens;
-          if (delta === 0) return;
+          // Giving back into a later window would allow more than its limit.
+          if (delta === 0 || (delta < 0 && monotonicMs() >= windowEnd)) return;
           for (const limit of limits.filter(({ what }) => what.endsWith('tokens'))) {
             const limiter = limiterFor(limit);
             void (delta > 0 ? limiter.penalty(limit.key, delta) : limiter.reward(limit.key, -delta));

@@ -5,19 +5,37 @@ import type { NeutralRequest } from '../wire/neutral.ts';
 
 export type RequestSize = {
   readonly images: number;
-  /** Never below the true count of input tokens. */
+  /** Never below the true count of input tokens, unless `unbounded`. */
   readonly inputTokensMax: number;
+  /** The request names content that only the upstream can see, such as a document by URL. */
+  readonly unbounded: boolean;
 };
 
 export function sizeOf(request: NeutralRequest, bodyBytes: number): RequestSize {
   let images = 0;
   let imageDataBytes = 0;
+  let unbounded = false;
   for (const message of request.messages) {
     for (const part of message.content) {
-      if (part.type !== 'image') continue;
-      images += 1;
-      imageDataBytes += part.data?.length ?? 0;
+      if (part.type === 'image' && isImage(part)) {
+        images += 1;
+        imageDataBytes += part.data?.length ?? 0;
+      }
+      if (isUnbounded(part)) unbounded = true;
     }
   }
-  return { images, inputTokensMax: inputTokensBound(bodyBytes, imageDataBytes, images) };
+  return { images, inputTokensMax: inputTokensBound(bodyBytes, imageDataBytes, images), unbounded };
+}
+
+type Part = NeutralRequest['messages'][number]['content'][number];
+
+/** Data of another kind under an image's name is counted by its bytes, like text. */
+function isImage(part: Extract<Part, { type: 'image' }>): boolean {
+  return part.data === undefined || part.mediaType === undefined || part.mediaType.startsWith('image/');
+}
+
+function isUnbounded(part: Part): boolean {
+  if (part.type === 'file') return part.data === undefined;
+  // Audio comes as data in the body; what else svc does not know may be a link to anything.
+  return part.type === 'opaque' && part.value['type'] !== 'input_audio';
 }

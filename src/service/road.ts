@@ -17,6 +17,8 @@ export class ClientGone extends Error {
 export type Meter = {
   attempts: number;
   usage: Usage | undefined;
+  /** Counts that the upstream's usage lacked or held no usable number for. */
+  usageMissing: readonly ('inputTokens' | 'outputTokens')[];
   anomalies: readonly string[];
   finishReason: string | undefined;
   /** UTF-8 bytes of the answer that reached the client. */
@@ -31,6 +33,7 @@ export function createMeter(): Meter {
   return {
     attempts: 0,
     usage: undefined,
+    usageMissing: [],
     anomalies: [],
     finishReason: undefined,
     deliveredBytes: 0,
@@ -81,8 +84,8 @@ export type Road = {
 export interface Answer {
   /** Passes the stream on until the upstream has ended; resolves with the failure, if it broke. Whole answers resolve at once. */
   relay(): Promise<SvcError | ClientGone | undefined>;
-  /** Sends the last bytes of a good answer; `cost` in USD as a decimal string. */
-  finish(cost: string): void;
+  /** Sends the last bytes of a good answer; `cost` in USD as a decimal string, `usage` as charged. */
+  finish(cost: string, usage: Usage): void;
   /** Ends a broken stream with an error event in the caller's dialect. */
   fail(error: SvcError): void;
 }

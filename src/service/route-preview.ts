@@ -10,7 +10,8 @@ import type { Offer } from './completion.ts';
 import { planRequest } from './plan.ts';
 
 export type PreviewInput = CallerInput & {
-  readonly body: Buffer;
+  /** Called once the caller is known: a stranger's body is never read. */
+  readBody(): Promise<Buffer>;
   readonly skipRouting: boolean;
   readonly options: string | undefined;
 };
@@ -26,7 +27,7 @@ export type PreviewDeps = CallerDeps & {
 export function createRoutePreview(deps: PreviewDeps): RoutePreview {
   return async (input) => {
     const caller = await identifyCaller(deps, input);
-    const { value } = parseJsonBody(input.body);
+    const { value } = parseJsonBody(await input.readBody());
     const plan = planRequest({
       id: deps.makeId('dec'),
       request: looksLikeMessages(value) ? parseMessagesRequest(withMaxTokens(value)) : parseChatRequest(value),

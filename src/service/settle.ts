@@ -3,9 +3,9 @@
 import { renderUsd } from '../ledger/nano.ts';
 import { chargeNano } from '../ledger/price.ts';
 import type { CostKind, UsageEntry } from '../ledger/records.ts';
-import { boundCharge, guardUsage } from '../ledger/usage-guard.ts';
+import { boundCharge } from '../ledger/usage-guard.ts';
 import type { Usage } from '../wire/neutral.ts';
-import type { Hold } from './hold-credits.ts';
+import { type ChargedUsage, chargedUsage, NO_USAGE } from './charged-usage.ts';
 import type { Road } from './road.ts';
 
 export type Ending = {
@@ -15,11 +15,8 @@ export type Ending = {
   readonly reason: 'completed' | 'failed' | 'client_closed' | 'upstream_truncated' | 'refused';
 };
 
-/** Bytes of text in a token, for answers whose usage never came. */
-const BYTES_PER_TOKEN = 4;
-
-/** `cost` in USD as a decimal string; `tokens` as charged, input and output together. */
-export type Settlement = { readonly cost: string; readonly tokens: number };
+/** `cost` in USD as a decimal string; `usage` is what was charged. */
+export type Settlement = { readonly cost: string; readonly usage: Usage };
 
 /** Resolves once the settlement is on disk. */
 export async function settle(road: Road, ending: Ending): Promise<Settlement> {
@@ -48,47 +45,32 @@ export async function settle(road: Road, ending: Ending): Promise<Settlement> {
     },
     ending.reason,
   );
-  return { cost: renderUsd(cost.nano), tokens: cost.usage.inputTokens + cost.usage.outputTokens };
+  return { cost: renderUsd(cost.nano), usage: cost.usage };
 }
 
-type Cost = {
-  readonly nano: number;
-  readonly kind: CostKind;
-  readonly usage: Usage;
-  readonly anomalies: readonly string[];
-};
-
-const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+type Cost = ChargedUsage & { readonly nano: number; readonly kind: CostKind };
 
 function costOf(road: Road, ending: Ending): Cost {
   const { hold, meter } = road;
-  const delivered = ending.reason === 'completed' || meter.deliveredBytes > 0;
-  if (!hold || !delivered) return { nano: 0, kind: 'free', usage: NO_USAGE, anomalies: meter.anomalies };
-  const measured = meter.usage !== undefined;
-  const guarded = guardUsage(meter.usage ?? estimatedUsage(road, hold), {
-    inputTokensMax: road.size.inputTokensMax,
-    maxOutputTokens: hold.outputTokensMax,
-  });
-  const bounded = boundCharge(chargeNano(hold.pricing, guarded.usage, road.size.images), hold.heldNano);
-  const anomalies = [...meter.anomalies, ...guarded.anomalies, ...bounded.anomalies];
+  const whole = ending.reason === 'completed';
+  // Usage that came before a stream broke was billed upstream, even where no text was delivered.
+  const delivered = whole || meter.deliveredBytes > 0 || meter.usage !== undefined;
+  if (!hold || !delivered) {
+    return { nano: 0, kind: 'free', usage: NO_USAGE, measured: false, anomalies: meter.anomalies };
+  }
+  const charged = chargedUsage(road, hold, whole);
+  const bounded = boundCharge(chargeNano(hold.pricing, charged.usage, road.size.images), hold.heldNano);
   return {
+    ...charged,
     nano: bounded.chargeNano,
-    kind: kindOf(bounded.chargeNano, measured && !hold.priceAssumed),
-    usage: guarded.usage,
-    anomalies,
+    kind: kindOf(bounded.chargeNano, charged.measured && !hold.priceAssumed),
+    anomalies: [...charged.anomalies, ...bounded.anomalies],
   };
 }
 
 function kindOf(nano: number, measured: boolean): CostKind {
   if (!measured) return 'estimated';
   return nano === 0 ? 'free' : 'measured';
-}
-
-/** The upstream sent no usage: counted from the prompt and from the text that was delivered. Absent never means zero. */
-function estimatedUsage(road: Road, hold: Hold): Usage {
-  const inputTokens = Math.min(road.size.inputTokensMax, road.plan?.needs.input_tokens ?? 0);
-  const outputTokens = Math.min(hold.outputTokensMax, Math.ceil(road.meter.deliveredBytes / BYTES_PER_TOKEN));
-  return { ...NO_USAGE, inputTokens, outputTokens };
 }
 
 function entryOf(road: Road, ending: Ending, cost: Cost, at: number): UsageEntry {

@@ -1,26 +1,32 @@
 // An upstream's refusal, read: whose fault it is, and the upstream's own words kept for the client.
 
 import { SvcError } from '../wire/svc-error.ts';
+import { redact } from './redact.ts';
 
 const WORDS_MAX = 2000;
 const RETRY_AFTER_SECONDS_MAX = 3600;
 const CONTEXT_WORDS = /context.{0,20}(length|window|limit)|prompt is too long|maximum context|too many tokens/i;
 
-/** Never holds a credential: an upstream 401 or 403 is the operator's, and its words stay in the log. */
-export function upstreamRefusal(status: number, body: Uint8Array, headers: Readonly<Record<string, string>>): SvcError {
-  const words = wordsOf(body) ?? `The upstream answered with status ${status}.`;
+/**
+ * Never holds a credential: an upstream 401 or 403 is the operator's, and other words have what looks like one, and
+ * `secrets` wherever they stand, taken out. What a 2xx holds is an answer and never quoted.
+ */
+export function upstreamRefusal(
+  status: number,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+  secrets: readonly string[] = [],
+): SvcError {
+  const said = status >= 200 && status <= 299 ? undefined : wordsOf(body);
+  const words = said ? redact(said, secrets).slice(0, WORDS_MAX) : `The upstream answered with status ${status}.`;
   if (status === 401 || status === 403) {
-    return new SvcError('UPSTREAM_ERROR', "The upstream refused svc's own credential; the operator has to mend it.", {
-      cause: new Error(`upstream ${status}: ${words}`),
-    });
+    return operatorsFault(status, words, "The upstream refused svc's own credential; the operator has to mend it.");
   }
   if (status === 402) {
-    return new SvcError(
-      'UPSTREAM_ERROR',
+    return operatorsFault(
+      status,
+      words,
       "svc's account at the upstream is out of credits; the operator has to mend it.",
-      {
-        cause: new Error(`upstream 402: ${words}`),
-      },
     );
   }
   if (status === 429) return new SvcError('UPSTREAM_RATE_LIMITED', words, retryAfter(headers));
@@ -33,10 +39,17 @@ export function upstreamRefusal(status: number, body: Uint8Array, headers: Reado
   return new SvcError('UPSTREAM_ERROR', words, retryAfter(headers));
 }
 
+/** `cause.upstreamStatus` is for the log. */
+function operatorsFault(upstreamStatus: number, words: string, message: string): SvcError {
+  const cause = Object.assign(new Error(`upstream ${upstreamStatus}: ${words}`), { upstreamStatus });
+  return new SvcError('UPSTREAM_ERROR', message, { cause });
+}
+
+/** Cut a little late, so that no credential is cut in half before it is looked for. */
 function wordsOf(body: Uint8Array): string | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8').trim();
   try {
-    return messageIn(JSON.parse(text))?.slice(0, WORDS_MAX);
+    return messageIn(JSON.parse(text))?.slice(0, 2 * WORDS_MAX);
   } catch {
     // Not JSON: an HTML page says nothing a client could use, a short plain text may.
     return text === '' || text.startsWith('<') ? undefined : text.slice(0, 300);

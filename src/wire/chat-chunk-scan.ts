@@ -3,7 +3,7 @@
 import { depthChange, skipString } from './json-scan.ts';
 
 export type ChunkSight = {
-  /** True for all but a complete, ordinary piece of text of choice 0. */
+  /** True for all but a complete, ordinary piece of text of choice 0: what else a delta holds has to be weighed. */
   readonly needsParse: boolean;
   /** Bytes of the generated strings as JSON text; never fewer than in UTF-8. */
   readonly textBytes: number;
@@ -14,7 +14,13 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const ZERO = 0x30;
 const LETTER_N = 0x6e;
+const OPEN_BRACKET = 0x5b;
 
+/** Of the keys inside `delta`: body, choices, choice, delta. */
+const DELTA_DEPTH = 4;
+
+/** Seen without anything to do about it. */
+const KNOWN = 0;
 /** What a key means here. The ones from ID to DELTA are bits: an ordinary chunk has them all. */
 const ID = 1;
 const OBJECT = 2;
@@ -39,6 +45,8 @@ const MEANINGS: ReadonlyMap<number, number> = new Map(
     ['choices', CHOICES],
     ['index', INDEX],
     ['delta', DELTA],
+    ['role', KNOWN],
+    ['reasoning_details', KNOWN],
     ['error', SPECIAL],
     ['usage', SPECIAL],
     ['finish_reason', SPECIAL],
@@ -127,6 +135,7 @@ function passString(found: Found, depth: number, bytes: Buffer, open: number, en
   const valueAt = skipSpace(bytes, colon + 1, end);
   const meaning = MEANINGS.get(codeOf(bytes, open + 1, close - 1));
   if (meaning !== undefined) noteKey(found, meaning, depth, bytes, valueAt, end);
+  else if (depth === DELTA_DEPTH && bytes[valueAt] !== LETTER_N) found.isSpecial = true;
   return valueAt;
 }
 
@@ -134,7 +143,7 @@ function noteKey(found: Found, meaning: number, depth: number, bytes: Buffer, va
   const first = bytes[valueAt];
   if (meaning >= TEXT) {
     noteText(found, meaning, bytes, valueAt, end);
-  } else if (meaning === SPECIAL) {
+  } else if (meaning === SPECIAL || (depth === DELTA_DEPTH && meaning !== KNOWN)) {
     if (first !== LETTER_N) found.isSpecial = true;
   } else if (meaning === INDEX || meaning === DELTA) {
     if (depth === 3) found.bits |= meaning;
@@ -148,6 +157,8 @@ function noteKey(found: Found, meaning: number, depth: number, bytes: Buffer, va
 function noteText(found: Found, meaning: number, bytes: Buffer, valueAt: number, end: number): void {
   const first = bytes[valueAt];
   if (first === LETTER_N) return;
+  // Parts may be more than text.
+  if (first === OPEN_BRACKET && meaning === TEXT) found.isSpecial = true;
   const isString = first === QUOTE;
   // Arguments sent as an object have no end in sight here: the rest of the chunk is an upper bound.
   const isObject = first === 0x7b && meaning === TEXT;

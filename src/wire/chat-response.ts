@@ -1,7 +1,9 @@
 // Whole answers of Chat upstreams: made neutral for other dialects, or checked while their bytes pass through.
 
-import { type ParsedUsage, parseChatUsage } from './chat-usage.ts';
+import { mediaBytesOf } from './chat-payload.ts';
+import { type ChargedCount, type ParsedUsage, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject, withoutUndefined } from './field-checks.ts';
+import { parseFinishReason } from './finish-reason.ts';
 import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
 import type { FinishReason, NeutralResponse, TextPart, ThinkingPart, ToolCall, Usage } from './neutral.ts';
 import { argumentsOf, findUpstreamError, parseChoiceEnd, textOf } from './parse-chat-answer.ts';
@@ -15,7 +17,7 @@ import { toAcceptedToolId } from './tool-ids.ts';
  */
 export function parseChatResponse(value: unknown): NeutralResponse {
   const { answer, choice, message } = openAnswer(value);
-  const { finishReason, nativeFinish, stopSequence } = parseChoiceEnd(choice);
+  const { nativeFinish, stopSequence } = parseChoiceEnd(choice);
   const refusal = message['refusal'];
   return withoutUndefined<NeutralResponse>({
     id: stringOf(answer['id']),
@@ -23,7 +25,7 @@ export function parseChatResponse(value: unknown): NeutralResponse {
     created: typeof answer['created'] === 'number' ? answer['created'] : 0,
     content: parseContent(message),
     refusal: typeof refusal === 'string' && refusal !== '' ? refusal : undefined,
-    finishReason: finishReason ?? 'stop',
+    finishReason: finishReasonOf(choice),
     stopSequence,
     nativeFinish,
     usage: parseChatUsage(answer['usage'])?.usage,
@@ -32,10 +34,12 @@ export function parseChatResponse(value: unknown): NeutralResponse {
 
 export type ChatInspection = {
   readonly usage?: Usage;
+  /** Counts of `usage` that the upstream left out or made unusable; empty where there is no usage. */
+  readonly usageMissing: readonly ChargedCount[];
   readonly anomalies: readonly string[];
   readonly finishReason: FinishReason;
   readonly model?: string;
-  /** UTF-8 bytes of text, thinking and tool arguments of all choices. */
+  /** UTF-8 bytes of text, thinking and tool arguments of all choices, media at a thousandth. */
   readonly textBytes: number;
   /** The answer's bytes with `usage.cost` set to this plain decimal; unchanged where there is no usage. */
   withCost(costDecimal: string): Uint8Array;
@@ -49,8 +53,9 @@ export function inspectChatResponse(bytes: Uint8Array): ChatInspection {
   const model = answer['model'];
   return {
     ...(parsed === undefined ? {} : { usage: parsed.usage }),
+    usageMissing: parsed?.missing ?? [],
     anomalies: parsed?.anomalies ?? [],
-    finishReason: parseChoiceEnd(choice).finishReason ?? 'stop',
+    finishReason: finishReasonOf(choice),
     ...(typeof model === 'string' ? { model } : {}),
     textBytes: textBytesOf(answer['choices']),
     withCost: (costDecimal) => (parsed === undefined ? bytes : spliceUsageCost(body, costDecimal)),
@@ -80,6 +85,15 @@ function openAnswer(value: unknown): Answer {
   const message = choice['message'];
   if (!isObject(message)) throw invalidAnswer('has a choice without a message');
   return { answer: value, choice, message };
+}
+
+/** An answer that does not say it has ended may have been cut; an upstream without the field may say it elsewhere. */
+function finishReasonOf(choice: JsonObject): FinishReason {
+  const { finishReason, nativeFinish } = parseChoiceEnd(choice);
+  if (finishReason !== undefined) return finishReason;
+  const native = choice['finish_reason'] === undefined ? parseFinishReason(nativeFinish) : undefined;
+  if (native === undefined || native === 'error') throw invalidAnswer('ended without a finish reason');
+  return native;
 }
 
 function scanAnswer(bytes: Uint8Array): JsonBody {
@@ -120,6 +134,7 @@ function textBytesOf(choices: unknown): number {
     const message: unknown = isObject(choice) ? choice['message'] : undefined;
     if (!isObject(message)) continue;
     bytes += Buffer.byteLength(stringOf(message['refusal']));
+    bytes += mediaBytesOf(message);
     for (const part of parseContent(message)) bytes += partBytes(part);
   }
   return bytes;

@@ -3,8 +3,9 @@
 import { type ByteRun, type ByteRuns, createByteRuns, wholeRun } from './byte-runs.ts';
 import { type ChunkRepair, createChunkRepair } from './chat-chunk-repair.ts';
 import { createChunkScanner } from './chat-chunk-scan.ts';
+import { mediaBytesOf } from './chat-payload.ts';
 import { spliceUsageCost } from './chat-response.ts';
-import { parseChatUsage } from './chat-usage.ts';
+import { type ChargedCount, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 import { parseFinishReason } from './finish-reason.ts';
 import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
@@ -17,8 +18,13 @@ import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts
 import type { StreamRelay } from './stream-relay.ts';
 import type { SvcError } from './svc-error.ts';
 
-/** `includeUsage`: the caller asked for the usage chunk; svc asks the upstream for it always. */
-export type ChatStreamOptions = { readonly includeUsage: boolean; readonly requestId: string };
+export type ChatStreamOptions = {
+  /** The caller asked for the usage chunk; svc asks the upstream for it always. */
+  readonly includeUsage: boolean;
+  readonly requestId: string;
+  /** How many the caller asked for, 1 by default; an upstream that sends fewer has to say `[DONE]`. */
+  readonly choices?: number;
+};
 
 export function createChatStreamRelay(options: ChatStreamOptions): StreamRelay {
   return new ChatStreamRelay(options);
@@ -33,9 +39,9 @@ const FRAME_END = Buffer.from('\n\n');
 class ChatStreamRelay implements StreamRelay {
   started = false;
   failure: SvcError | undefined;
-  finished = false;
   done = false;
   usage: Usage | undefined;
+  usageMissing: readonly ChargedCount[] = [];
   finishReason: FinishReason | undefined;
   deliveredBytes = 0;
 
@@ -49,12 +55,23 @@ class ChatStreamRelay implements StreamRelay {
   #heldBytes = 0;
   #usageChunk: Uint8Array | undefined;
   #strippedChunk: JsonBody | undefined;
+  /** Id, object, time and model of the first chunk, for one of our own. */
+  #envelope: JsonObject = {};
+  /** Choice 0 has been seen: the scanner alone suffices for its plain text. */
   #sawChoice = false;
+  /** Indexes of choices that go on, and of those that have ended. */
+  readonly #open = new Set<number>();
+  readonly #ended = new Set<number>();
   #output: ByteRuns = createByteRuns();
 
   constructor(options: ChatStreamOptions) {
     this.#options = options;
     this.#repair = createChunkRepair(options.requestId);
+  }
+
+  get finished(): boolean {
+    const ended = this.#ended.size;
+    return ended > 0 && this.#open.size === 0 && (this.done || ended >= (this.#options.choices ?? 1));
   }
 
   get anomalies(): readonly string[] {
@@ -72,12 +89,12 @@ class ChatStreamRelay implements StreamRelay {
     });
   }
 
-  complete(cost: string): Uint8Array {
+  complete(cost: string, usage?: Usage): Uint8Array {
     const output = createByteRuns();
     for (const { run, needsCost } of this.#held) {
       output.add(needsCost ? costed(run.bytes.subarray(run.start, run.end), cost) : run);
     }
-    const last = this.#options.includeUsage ? this.#lastUsageChunk() : undefined;
+    const last = this.#options.includeUsage ? this.#lastUsageChunk(usage) : undefined;
     if (last !== undefined) output.add(costed(last, cost));
     output.add(wholeRun(Buffer.from(renderSseData('[DONE]'))));
     return output.toBytes();
@@ -126,6 +143,7 @@ class ChatStreamRelay implements StreamRelay {
     if (this.failure !== undefined) return;
     const repaired = this.#repair(chunk);
     const hasFinish = this.#noteChoices(chunk['choices']);
+    if (!this.started) this.#envelope = envelopeOf(repaired ?? chunk);
     this.started = true;
     this.deliveredBytes += textBytes;
     const run = repaired === undefined ? runOf(frame) : wholeRun(toFrame(JSON.stringify(repaired)));
@@ -139,7 +157,7 @@ class ChatStreamRelay implements StreamRelay {
     const data = run.bytes.subarray(run.start + DATA_PREFIX.length, run.end - 2);
     if (Array.isArray(chunk['choices']) && chunk['choices'].length === 0) {
       this.#usageChunk = data;
-    } else if (hasFinish && this.#options.includeUsage) {
+    } else if (hasFinish && this.finished && this.#options.includeUsage) {
       this.#hold({ bytes: data, start: 0, end: data.length }, true);
     } else {
       this.#strippedChunk = scanJsonObject(data);
@@ -161,29 +179,44 @@ class ChatStreamRelay implements StreamRelay {
   /** Tells whether a choice ended in this chunk. */
   #noteChoices(choices: unknown): boolean {
     let hasFinish = false;
-    for (const choice of Array.isArray(choices) ? choices : []) {
+    const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
+    for (const [position, choice] of list.entries()) {
       if (!isObject(choice)) continue;
-      this.#sawChoice = true;
+      const index = typeof choice['index'] === 'number' ? choice['index'] : position;
+      if (index === 0) this.#sawChoice = true;
+      if (isObject(choice['delta'])) this.deliveredBytes += mediaBytesOf(choice['delta']);
       const reason = parseFinishReason(choice['finish_reason']);
+      this.#noteEnd(index, reason !== undefined);
       if (reason === undefined) continue;
       hasFinish = true;
-      this.finished = true;
       this.finishReason ??= reason;
     }
     return hasFinish;
+  }
+
+  #noteEnd(index: number, hasEnded: boolean): void {
+    if (hasEnded) {
+      this.#open.delete(index);
+      this.#ended.add(index);
+    } else if (!this.#ended.has(index)) {
+      this.#open.add(index);
+    }
   }
 
   #noteUsage(value: unknown): void {
     const parsed = parseChatUsage(value);
     if (parsed === undefined) return;
     this.usage = parsed.usage;
+    this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#anomalies.add(anomaly);
   }
 
-  /** Where usage came only beside text, the chunk callers wait for is made of the last one that had it. */
-  #lastUsageChunk(): Uint8Array | undefined {
-    if (this.#usageChunk !== undefined || this.#strippedChunk === undefined) return this.#usageChunk;
-    return this.#held.length > 0 ? undefined : spliceFields(this.#strippedChunk, { choices: '[]' }, []);
+  /** Where usage came only beside text, the chunk callers wait for is made of the last one that had it; of `charged` where none came. */
+  #lastUsageChunk(charged: Usage | undefined): Uint8Array | undefined {
+    if (this.#usageChunk !== undefined) return this.#usageChunk;
+    if (this.#held.length > 0) return undefined;
+    if (this.#strippedChunk !== undefined) return spliceFields(this.#strippedChunk, { choices: '[]' }, []);
+    return charged === undefined ? undefined : ownUsageChunk(this.#envelope, charged);
   }
 }
 
@@ -197,6 +230,19 @@ function runOf(frame: SseFrame): ByteRun {
 
 function toFrame(json: string | Uint8Array): Uint8Array {
   return typeof json === 'string' ? Buffer.from(renderSseData(json)) : Buffer.concat([DATA_PREFIX, json, FRAME_END]);
+}
+
+function envelopeOf({ id, object, created, model }: JsonObject): JsonObject {
+  return { id, object, created, model };
+}
+
+function ownUsageChunk(envelope: JsonObject, { inputTokens, outputTokens }: Usage): Uint8Array {
+  const usage = {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
+  return Buffer.from(JSON.stringify({ ...envelope, choices: [], usage }));
 }
 
 function costed(data: Uint8Array, cost: string): ByteRun {

@@ -9,18 +9,28 @@ export const MAX_TOKENS_COUNTED = 1_000_000_000;
 /** USD; no single answer costs more. */
 const MAX_UPSTREAM_COST = 1_000_000;
 
-export type ParsedUsage = { readonly usage: Usage; readonly anomalies: string[] };
+/** The counts money follows from. */
+export type ChargedCount = 'inputTokens' | 'outputTokens';
+
+/** `missing`: counts that were absent, negative or no number; they are 0 in `usage` and have to be estimated. */
+export type ParsedUsage = {
+  readonly usage: Usage;
+  readonly anomalies: string[];
+  readonly missing: readonly ChargedCount[];
+};
 
 /**
  * Undefined where there is no usage object or it counts neither input nor output: absent never means zero. A count that
- * is not an integer from 0 to the cap becomes 0 or the cap and is named in `anomalies` as `usage_invalid:<field>`.
+ * is not an integer from 0 to the cap becomes the next integer up, the cap or 0, and is named in `anomalies` as
+ * `usage_invalid:<field>`.
  */
 export function parseChatUsage(value: unknown): ParsedUsage | undefined {
   if (!isObject(value)) return undefined;
   if (value['prompt_tokens'] === undefined && value['completion_tokens'] === undefined) return undefined;
   const anomalies: string[] = [];
-  const input = countOf(value, 'prompt_tokens', anomalies) ?? missing('prompt_tokens', anomalies);
-  const output = countOf(value, 'completion_tokens', anomalies) ?? missing('completion_tokens', anomalies);
+  const missing: ChargedCount[] = [];
+  const input = chargedCount(value, 'prompt_tokens', 'inputTokens', missing, anomalies);
+  const output = chargedCount(value, 'completion_tokens', 'outputTokens', missing, anomalies);
   const prompt = detailsOf(value, 'prompt_tokens_details');
   const completion = detailsOf(value, 'completion_tokens_details');
   const cached = countOf(prompt, 'cached_tokens', anomalies) ?? 0;
@@ -36,7 +46,7 @@ export function parseChatUsage(value: unknown): ParsedUsage | undefined {
     outputTokens: output,
     reasoningTokens: atMost(output, reasoning, 'reasoning_tokens', anomalies),
   };
-  return { usage: cost === undefined ? usage : { ...usage, upstreamCost: cost }, anomalies };
+  return { usage: cost === undefined ? usage : { ...usage, upstreamCost: cost }, anomalies, missing };
 }
 
 /** Undefined only where the field is absent. */
@@ -45,12 +55,26 @@ function countOf(object: JsonObject, field: string, anomalies: string[]): number
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS_COUNTED) return value;
   anomalies.push(`usage_invalid:${field}`);
-  return typeof value === 'number' && value > MAX_TOKENS_COUNTED ? MAX_TOKENS_COUNTED : 0;
+  // Up, not down: half a token is never free.
+  return isCount(value) ? Math.min(Math.ceil(value), MAX_TOKENS_COUNTED) : 0;
 }
 
-function missing(field: string, anomalies: string[]): number {
-  anomalies.push(`usage_invalid:${field}`);
-  return 0;
+function chargedCount(
+  usage: JsonObject,
+  field: string,
+  name: ChargedCount,
+  missing: ChargedCount[],
+  anomalies: string[],
+): number {
+  if (!isCount(usage[field])) missing.push(name);
+  const count = countOf(usage, field, anomalies);
+  if (count === undefined) anomalies.push(`usage_invalid:${field}`);
+  return count ?? 0;
+}
+
+/** False for NaN too. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0;
 }
 
 function atMost(limit: number, count: number, field: string, anomalies: string[]): number {

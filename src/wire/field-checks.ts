@@ -73,6 +73,11 @@ export function optionalArray(object: JsonObject, key: string, parent?: string):
   return value;
 }
 
+/** Throws where an array has more entries than are read. */
+export function checkLength(array: readonly unknown[], max: number, param: string): void {
+  if (array.length > max) throw invalidField(param, `must have at most ${max} entries`);
+}
+
 export function optionalStrings(object: JsonObject, key: string): readonly string[] | undefined {
   const values = optionalArray(object, key);
   if (values === undefined) return undefined;

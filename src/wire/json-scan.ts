@@ -22,6 +22,9 @@ export type JsonBody = {
 /** Levels of nesting, the body's own object counted: real requests stay below 20, stringify overflows at 20,000. */
 export const MAX_DEPTH = 64;
 
+/** Fields of a request body's own object: real requests have some dozens, and each costs time. */
+export const MAX_TOP_LEVEL_FIELDS = 1000;
+
 /** Bytes of a string looked at one by one before the native search is worth its call. */
 const SHORT_STRING = 32;
 
@@ -35,19 +38,18 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Throws INVALID_JSON (not UTF-8, broken, nested too deep) or INVALID_REQUEST (not an object). */
+/** Throws INVALID_JSON (not UTF-8, broken, nested too deep) or INVALID_REQUEST (not an object, too many fields). */
 export function parseJsonBody(bytes: Uint8Array): JsonBody {
   if (!isUtf8(bytes)) throw new SvcError('INVALID_JSON', 'The body is not UTF-8 text; send JSON encoded as UTF-8.');
-  return scanJsonObject(bytes);
+  return scanObject(bytes, MAX_TOP_LEVEL_FIELDS);
 }
 
-/** As `parseJsonBody`, but bytes that are not UTF-8 are read as U+FFFD: for answers, whose bytes pass through anyway. */
+/**
+ * As `parseJsonBody`, but bytes that are not UTF-8 are read as U+FFFD and fields are not counted: for answers, whose
+ * bytes pass through anyway.
+ */
 export function scanJsonObject(bytes: Uint8Array): JsonBody {
-  const buffer = toBuffer(bytes);
-  const spans = scanSpans(buffer);
-  const value = parseText(buffer.toString('utf8'));
-  if (!isObject(value)) throw new SvcError('INVALID_REQUEST', 'The body must be a JSON object, like {"model": …}.');
-  return { value, bytes, fields: spans.map((span) => ({ key: readKey(buffer, span), ...span })) };
+  return scanObject(bytes, Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -103,8 +105,21 @@ export function toBuffer(bytes: Uint8Array): Buffer {
 
 type Span = Omit<TopLevelField, 'key'>;
 
-/** Before JSON.parse, so that a bomb of brackets never reaches it; what it finds in broken JSON is never used. */
-function scanSpans(bytes: Buffer): Span[] {
+function scanObject(bytes: Uint8Array, maxFields: number): JsonBody {
+  const buffer = toBuffer(bytes);
+  const spans = scanSpans(buffer, maxFields);
+  const value = parseText(buffer.toString('utf8'));
+  if (!isObject(value)) throw notAnObject();
+  const fields: TopLevelField[] = [];
+  for (const span of spans) {
+    const { keyStart, valueStart, valueEnd } = span;
+    fields.push({ key: readKey(buffer, span), keyStart, valueStart, valueEnd });
+  }
+  return { value, bytes, fields };
+}
+
+/** Before JSON.parse, so that a bomb of brackets or keys never reaches it; what it finds in broken JSON is never used. */
+function scanSpans(bytes: Buffer, maxFields: number): Span[] {
   const spans: Span[] = [];
   const open = { keyStart: -1, valueStart: -1 };
   let depth = 0;
@@ -117,6 +132,7 @@ function scanSpans(bytes: Buffer): Span[] {
       continue;
     }
     if (depth === 1) noteTopLevel(open, spans, byte, at, contentEnd);
+    if (spans.length > maxFields) throw tooManyFields(bytes, maxFields);
     depth += depthChange(byte);
     if (depth > MAX_DEPTH) throw tooDeep();
     at = byte === QUOTE ? skipString(bytes, at, bytes.length) : at + 1;
@@ -148,6 +164,18 @@ function noteTopLevel(
 export function depthChange(byte: number): number {
   if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return 1;
   return byte === CLOSE_BRACE || byte === CLOSE_BRACKET ? -1 : 0;
+}
+
+function notAnObject(): SvcError {
+  return new SvcError('INVALID_REQUEST', 'The body must be a JSON object, like {"model": …}.');
+}
+
+/** The items of an array look like fields to the scan. */
+function tooManyFields(bytes: Buffer, maxFields: number): SvcError {
+  let start = 0;
+  while ((bytes[start] ?? CLOSE_BRACE) <= SPACE) start += 1;
+  if (bytes[start] === OPEN_BRACKET) return notAnObject();
+  return new SvcError('INVALID_REQUEST', `The body has more than ${maxFields} top-level fields; send fewer.`);
 }
 
 function tooDeep(): SvcError {

@@ -1,6 +1,7 @@
 // A Chat stream for a Messages caller: the events that dialect has, in the order it asks for.
 
-import { parseChatUsage } from './chat-usage.ts';
+import { mediaBytesOf } from './chat-payload.ts';
+import { type ChargedCount, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 import { renderMessagesUsage, renderStop } from './messages-stop.ts';
 import { MessagesStreamContent } from './messages-stream-content.ts';
@@ -37,12 +38,14 @@ class MessagesStreamRelay implements StreamRelay {
   failure: SvcError | undefined;
   done = false;
   usage: Usage | undefined;
+  usageMissing: readonly ChargedCount[] = [];
 
   readonly #options: MessagesStreamOptions;
   readonly #parser: SseParser = createSseParser();
   readonly #content: MessagesStreamContent;
   readonly #usageAnomalies = new Set<string>();
   #end: ChoiceEnd | undefined;
+  #mediaBytes = 0;
   #output = '';
 
   constructor(options: MessagesStreamOptions) {
@@ -66,7 +69,7 @@ class MessagesStreamRelay implements StreamRelay {
   }
 
   get deliveredBytes(): number {
-    return this.#content.bytes;
+    return this.#content.bytes + this.#mediaBytes;
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -80,10 +83,11 @@ class MessagesStreamRelay implements StreamRelay {
     });
   }
 
-  complete(cost: string): Uint8Array {
+  complete(cost: string, charged?: Usage): Uint8Array {
     const { inputTokensEstimate } = this.#options;
-    const counted = renderMessagesUsage(this.usage, cost);
-    const usage = this.usage === undefined ? { ...counted, input_tokens: inputTokensEstimate } : counted;
+    const known = charged ?? this.usage;
+    const counted = renderMessagesUsage(known, cost);
+    const usage = known === undefined ? { ...counted, input_tokens: inputTokensEstimate } : counted;
     const { refusal, toolCalls } = this.#content;
     const finishReason = this.finishReason ?? 'stop';
     const end = { ...this.#end, finishReason, toolCalls, refusal: refusal === '' ? undefined : refusal };
@@ -132,11 +136,16 @@ class MessagesStreamRelay implements StreamRelay {
     const parsed = parseChatUsage(chunk['usage']);
     if (parsed === undefined) return;
     this.usage = parsed.usage;
+    this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#usageAnomalies.add(anomaly);
   }
 
   #handleChoice(choice: JsonObject): void {
-    if (isObject(choice['delta'])) this.#content.addDelta(choice['delta']);
+    if (isObject(choice['delta'])) {
+      this.#content.addDelta(choice['delta']);
+      // The dialect has no form for media from a model; generated and paid for they are all the same.
+      this.#mediaBytes += mediaBytesOf(choice['delta']);
+    }
     const end = parseChoiceEnd(choice);
     if (end.finishReason !== undefined) {
       this.#end = end;

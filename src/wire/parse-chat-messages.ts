@@ -2,6 +2,7 @@
 
 import { parseDataUrl } from './data-url.ts';
 import {
+  checkLength,
   invalidField,
   isObject,
   type JsonObject,
@@ -11,6 +12,7 @@ import {
 } from './field-checks.ts';
 import type { CacheControl, ContentPart, NeutralMessage, ThinkingPart, ToolCall } from './neutral.ts';
 import { parseReasoning } from './parse-reasoning.ts';
+import { MAX_CONTENT_PARTS, MAX_MESSAGES } from './request-limits.ts';
 
 /** Calls of the older `function_call` have no id; their results refer to the latest one. */
 type Legacy = { calls: number };
@@ -23,6 +25,7 @@ export function parseChatMessages(value: unknown): readonly NeutralMessage[] {
   if (value === undefined || value === null) throw invalidField('messages', 'is required and must be an array');
   if (!Array.isArray(value)) throw invalidField('messages', 'must be an array of message objects');
   if (value.length === 0) throw invalidField('messages', 'must have at least one message');
+  checkLength(value, MAX_MESSAGES, 'messages');
   const legacy: Legacy = { calls: 0 };
   return value.map((message: unknown, index) => {
     const path = `messages[${index}]`;
@@ -71,6 +74,7 @@ function parseContent(message: JsonObject, path: string): readonly ContentPart[]
     const found = content === undefined || content === null ? 'is required and ' : '';
     throw invalidField(`${path}.content`, `${found}must be a string or an array of parts`);
   }
+  checkLength(content, MAX_CONTENT_PARTS, `${path}.content`);
   return content.map((part: unknown, index) => parsePart(part, path, index));
 }
 

@@ -1,7 +1,15 @@
 // Content blocks that any Messages turn may hold, checked and made neutral.
 
-import { invalidField, isObject, type JsonObject, optionalString, requiredString } from './field-checks.ts';
+import {
+  checkLength,
+  invalidField,
+  isObject,
+  type JsonObject,
+  optionalString,
+  requiredString,
+} from './field-checks.ts';
 import type { ContentPart } from './neutral.ts';
+import { MAX_CONTENT_PARTS } from './request-limits.ts';
 import { SvcError } from './svc-error.ts';
 
 /** A document made of blocks becomes several parts; kinds svc does not know stay whole. */
@@ -61,6 +69,7 @@ function parseDocument(block: JsonObject, path: string): readonly ContentPart[] 
 function parseChildren(content: unknown, path: string, block: JsonObject): readonly ContentPart[] {
   if (typeof content === 'string') return [marked({ type: 'text', text: content }, block)];
   if (!Array.isArray(content)) throw invalidField(path, 'must be a string or an array of blocks');
+  checkLength(content, MAX_CONTENT_PARTS, path);
   const parts = content.map((child: unknown, index): ContentPart => {
     const at = `${path}[${index}]`;
     if (isObject(child) && child['type'] === 'text')

@@ -1,8 +1,16 @@
 // The system prompt and the turns of a Messages request, checked and made neutral.
 
-import { invalidField, isObject, type JsonObject, optionalBoolean, requiredString } from './field-checks.ts';
+import {
+  checkLength,
+  invalidField,
+  isObject,
+  type JsonObject,
+  optionalBoolean,
+  requiredString,
+} from './field-checks.ts';
 import type { ContentPart, NeutralMessage, ThinkingPart, ToolCall } from './neutral.ts';
 import { parseContentBlock } from './parse-messages-blocks.ts';
+import { MAX_CONTENT_PARTS, MAX_MESSAGES } from './request-limits.ts';
 
 /** One system message, or none where the prompt is empty or absent. */
 export function parseSystem(system: unknown): readonly NeutralMessage[] {
@@ -16,6 +24,7 @@ export function parseMessagesTurns(value: unknown): readonly NeutralMessage[] {
   if (value === undefined || value === null) throw invalidField('messages', 'is required and must be an array');
   if (!Array.isArray(value)) throw invalidField('messages', 'must be an array of message objects');
   if (value.length === 0) throw invalidField('messages', 'must have at least one message');
+  checkLength(value, MAX_MESSAGES, 'messages');
   return value.flatMap((message: unknown, index) => parseTurn(message, `messages[${index}]`));
 }
 
@@ -122,6 +131,7 @@ function markLast(parts: readonly ContentPart[], mark: JsonObject): readonly Con
 
 function blocksOf(content: unknown, path: string): readonly JsonObject[] {
   if (!Array.isArray(content)) throw invalidField(path, 'is required and must be a string or an array of blocks');
+  checkLength(content, MAX_CONTENT_PARTS, path);
   const blocks: readonly unknown[] = content;
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block) || typeof block['type'] !== 'string') {

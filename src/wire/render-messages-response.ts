@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from './field-checks.ts';
 import { renderMessagesUsage, renderStop } from './messages-stop.ts';
-import type { NeutralResponse, TextPart, ThinkingPart, ToolCall } from './neutral.ts';
+import type { NeutralResponse, TextPart, ThinkingPart, ToolCall, Usage } from './neutral.ts';
 import { createToolIdChooser } from './tool-ids.ts';
 import type { ToolNameMap } from './tool-names.ts';
 
@@ -10,6 +10,10 @@ import type { ToolNameMap } from './tool-names.ts';
 export type MessagesRenderOptions = {
   readonly id: string;
   readonly cost: string;
+  /** The model asked of the upstream, for an answer that names none. */
+  readonly model?: string;
+  /** What was charged; without it, what the upstream counted. */
+  readonly usage?: Usage;
   readonly toolNames: ToolNameMap;
   readonly usedToolIds: ReadonlySet<string>;
   newToolId(): string;
@@ -27,10 +31,10 @@ export function renderMessagesResponse(
     id: options.id,
     type: 'message',
     role: 'assistant',
-    model: response.model,
+    model: response.model === '' ? (options.model ?? '') : response.model,
     content: parts.map((part) => renderBlock(part, options.toolNames, chooseId)),
     ...renderStop({ ...response, toolCalls }),
-    usage: renderMessagesUsage(response.usage, options.cost),
+    usage: renderMessagesUsage(options.usage ?? response.usage, options.cost),
   };
 }
 

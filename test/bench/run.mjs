@@ -51,6 +51,7 @@ const targets = [
   ['svc-named-model', `http://127.0.0.1:${PORT}/v1/chat/completions`, [...auth, '--model', 'gpt-4o-mini', '--start', svc]],
   ['svc-auto', `http://127.0.0.1:${PORT}/v1/chat/completions`, [...auth, '--model', 'svc:auto', '--start', svc]],
   ['svc-messages', `http://127.0.0.1:${PORT}/v1/messages`, [...auth, '--model', 'gpt-4o-mini', '--start', svc]],
+  ...installedPeers(),
 ].filter(([name]) => new RegExp(`^(${options.targets})`).test(name));
 
 for (let round = 1; round <= Number(options.rounds); round += 1) {
@@ -85,6 +86,29 @@ function listModelsInMock(ids) {
   const list = JSON.stringify(JSON.stringify({ object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1700000000, owned_by: 'mock' })) }));
   const code = readFileSync(join(source, 'src/mock.c'), 'utf8');
   writeFileSync(path, code.replace(/static const char models_json\[\] =[\s\S]*?;\n/, () => `static const char models_json[] = ${list};\n`));
+}
+
+/** Other gateways, where they are at hand: nginx on the path, npm peers installed below `.cache/bench/peers` (its setup.sh does that). */
+function installedPeers() {
+  const peers = join(work, 'peers');
+  const loopback = `-r ${join(peers, 'loopback.cjs')}`;
+  const portkey = join(peers, 'portkey/node_modules/@portkey-ai/gateway/build/start-server.js');
+  const ccr = join(peers, 'ccr/node_modules/@musistudio/claude-code-router/dist/cli.js');
+  const found = [];
+  if (spawnSync('which', ['nginx']).status === 0) {
+    const start = `nginx -p ${work}/ -e out/nginx-error.log -c ${join(peers, 'nginx.conf')}`;
+    found.push(['nginx', 'http://127.0.0.1:19110/v1/chat/completions', ['--start', start]]);
+  }
+  if (existsSync(portkey)) {
+    const headers = ['-H', 'x-portkey-provider: openai', '-H', `x-portkey-custom-host: ${MOCK}/v1`];
+    const start = `env NODE_ENV=production ${process.execPath} ${loopback} ${portkey} --headless --port=19130`;
+    found.push(['portkey', 'http://127.0.0.1:19130/v1/chat/completions', [...headers, '--start', start]]);
+  }
+  if (existsSync(ccr)) {
+    const start = `env HOME=${join(peers, 'ccr/home')} NODE_ENV=production ${process.execPath} ${loopback} ${ccr} start`;
+    found.push(['ccr-messages', 'http://127.0.0.1:19140/v1/messages', ['--model', 'mock,mock-model', '--start', start]]);
+  }
+  return found;
 }
 
 /** One start to make the key, lift its rate limits and give the workspace plenty. */

@@ -90,8 +90,15 @@ it('admits exactly as many parallel requests as the balance covers', async () =>
   const bytes = BigInt(JSON.stringify(body(1000)).length);
   const hold = (bytes + 1024n) * 1000n + 1000n * 4000n;
   const covered = Number(available / hold);
-  const answers = Array.from({ length: 40 }, () => gateway.post(CHAT, body(1000)));
+  let refused = 0;
+  const answers = Array.from({ length: 40 }, async () => {
+    const answer = await gateway.post(CHAT, body(1000));
+    if (answer.status === 402) refused += 1;
+    return answer;
+  });
   await expect.poll(() => gateway.upstream.requests.length - sent).toBe(covered);
+  // All the others are refused before any of the admitted gives credits back.
+  await expect.poll(() => refused).toBe(40 - covered);
   expect(nanoOf((await gateway.balance()).held)).toBe(hold * BigInt(covered));
   open();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);

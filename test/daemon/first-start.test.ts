@@ -1,10 +1,10 @@
 // The first start on an empty data directory: what is printed, what works when pasted, and what later starts do.
 
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeHome, removeHome, startDaemon, type TestDaemon } from '../helpers/daemon.ts';
+import { BIN, cleanEnv, makeHome, removeHome, startDaemon, type TestDaemon } from '../helpers/daemon.ts';
 import { readJson } from '../helpers/read-json.ts';
 
 let daemon: TestDaemon;
@@ -70,6 +70,32 @@ describe('a later start', () => {
     const answer = await fetch(`${second.url}/v1/models`, { headers: { authorization: `Bearer ${first.key}` } });
     expect(answer.status).toBe(200);
     await second.stop();
+    await removeHome(home);
+  });
+});
+
+describe('a first start that was cut off', () => {
+  it('is made up for by the next one: one workspace, one grant, one key', async () => {
+    const home = await makeHome();
+    const cut = spawn(process.execPath, [BIN, 'serve'], {
+      env: cleanEnv({ SVC_HOME: home, SVC_PORT: '0' }),
+      stdio: 'ignore',
+    });
+    await expect.poll(() => existsSync(join(home, 'documents'))).toBe(true);
+    cut.kill('SIGKILL');
+    await new Promise((resolve) => cut.once('exit', resolve));
+    const daemon = await startDaemon({ home });
+    const made = await fetch(`${daemon.url}/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'first@example.com', password: 'correct horse battery' }),
+    });
+    const { workspace, token } = await readJson(made);
+    const balance = await fetch(`${daemon.url}/workspaces/${workspace.id}/balance`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect((await readJson(balance)).granted).toBe('10');
+    await daemon.stop();
     await removeHome(home);
   });
 });

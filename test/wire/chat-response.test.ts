@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inspectChatResponse, parseChatResponse } from '../../src/wire/chat-response.ts';
+import type { Usage } from '../../src/wire/neutral.ts';
 import { unsealReasoning } from '../../src/wire/parse-reasoning.ts';
 import { renderMessagesResponse } from '../../src/wire/render-messages-response.ts';
 import { SvcError } from '../../src/wire/svc-error.ts';
@@ -16,9 +17,10 @@ function call(id: unknown, name: string, args: unknown) {
   return { id, type: 'function', function: { name, arguments: args } };
 }
 
-function toMessages(value: object) {
+function toMessages(value: object, more: { readonly model?: string; readonly usage?: Usage } = {}) {
   let made = 0;
   return renderMessagesResponse(parseChatResponse(value), {
+    ...more,
     id: 'msg_1',
     cost: '0.000123',
     toolNames: createToolNameMap([LONG]),
@@ -229,7 +231,6 @@ describe('a Chat answer for a Messages caller', () => {
     ['content_filter', { content: '' }, 'content_filter', {}, 'refusal'],
     ['a refusal', { refusal: 'no' }, 'stop', {}, 'refusal'],
     ['a refusal cut short', { refusal: 'no' }, 'length', {}, 'max_tokens'],
-    ['null', { content: 'a' }, null, {}, 'end_turn'],
     ['an unknown word', { content: 'a' }, 'eos', {}, 'end_turn'],
     ['a stop string', { content: 'a' }, 'stop', { stop_reason: 'END' }, 'stop_sequence'],
     ['a stop token', { content: 'a' }, 'stop', { stop_reason: 7 }, 'end_turn'],
@@ -242,10 +243,33 @@ describe('a Chat answer for a Messages caller', () => {
       { native_finish_reason: 'model_context_window_exceeded' },
       'model_context_window_exceeded',
     ],
+    [
+      'a native end alone',
+      { content: 'a' },
+      null,
+      { finish_reason: undefined, native_finish_reason: 'MAX_TOKENS' },
+      'max_tokens',
+    ],
     ['a native end', { content: 'a' }, 'stop', { native_finish_reason: 'completed' }, 'end_turn'],
   ];
   it.each(stops)('ends for %s', (_name, message, finish, choice, expected) => {
     expect(toMessages(answer(message, finish, {}, choice))['stop_reason']).toBe(expected);
+  });
+
+  it('names the model asked where the upstream names none', () => {
+    const asked = { model: 'real/model' };
+    expect(toMessages(answer({ content: 'a' }, 'stop', { model: '' }), asked)['model']).toBe('real/model');
+    expect(toMessages(answer({ content: 'a' }, 'stop', { model: undefined }), asked)['model']).toBe('real/model');
+    expect(toMessages(answer({ content: 'a' }), asked)['model']).toBe('a/b');
+    expect(toMessages(answer({ content: 'a' }, 'stop', { model: undefined }))['model']).toBe('');
+  });
+
+  it('tells the usage charged instead of the upstream’s', () => {
+    const usage = { inputTokens: 8, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 6, reasoningTokens: 0 };
+    const expected = { input_tokens: 8, output_tokens: 6 };
+    expect(toMessages(answer({ content: 'a' }), { usage })['usage']).toMatchObject(expected);
+    const counted = { usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    expect(toMessages(answer({ content: 'a' }, 'stop', counted), { usage })['usage']).toMatchObject(expected);
   });
 
   it('explains a refusal', () => {
@@ -277,6 +301,26 @@ const broken: readonly (readonly [string, unknown, string, string])[] = [
     answer({ content: 'a' }, 'stop', {}, { error: { message: 'It broke' } }),
     'UPSTREAM_ERROR',
     'It broke',
+  ],
+  ['no end: null', answer({ content: 'a' }, null), 'UPSTREAM_INVALID_RESPONSE', 'ended without a finish reason'],
+  [
+    'no end: absent',
+    answer({ content: 'a' }, null, {}, { finish_reason: undefined }),
+    'UPSTREAM_INVALID_RESPONSE',
+    'ended without a finish reason',
+  ],
+  ['no end: empty', answer({ content: 'a' }, ''), 'UPSTREAM_INVALID_RESPONSE', 'ended without a finish reason'],
+  [
+    'no end: null beside a native word',
+    answer({ content: 'a' }, null, {}, { native_finish_reason: 'stop' }),
+    'UPSTREAM_INVALID_RESPONSE',
+    'ended without a finish reason',
+  ],
+  [
+    'no end: a native failure',
+    answer({ content: 'a' }, null, {}, { finish_reason: undefined, native_finish_reason: 'error' }),
+    'UPSTREAM_INVALID_RESPONSE',
+    'ended without a finish reason',
   ],
   ['the finish reason "error"', answer({ content: 'a' }, 'error'), 'UPSTREAM_ERROR', 'failed'],
   ['a limit', { error: { message: 'Slow', code: 429 } }, 'UPSTREAM_RATE_LIMITED', 'Slow'],
@@ -355,7 +399,7 @@ describe('a Chat answer that passes through', () => {
   ];
   it.each(costs)('gets its cost: %s', (_name, usage, expected) => {
     const bytes = (inside: string) =>
-      ` {"big":12345678901234567890, "usage": ${inside} ,"choices":[{"message":{"content":"\\u00e9 \\"usage\\":{}"}}]}\n`;
+      ` {"big":12345678901234567890, "usage": ${inside} ,"choices":[{"finish_reason":"stop","message":{"content":"\\u00e9 \\"usage\\":{}"}}]}\n`;
     expect(Buffer.from(inspectChatResponse(Buffer.from(bytes(usage))).withCost('0.000123')).toString()).toBe(
       bytes(expected),
     );
@@ -370,6 +414,25 @@ describe('a Chat answer that passes through', () => {
     const inspection = inspectChatResponse(bytes);
     expect(inspection.withCost('1')).toBe(bytes);
     expect(inspection).not.toHaveProperty('usage');
+  });
+
+  it.each([
+    [{ prompt_tokens: 3, completion_tokens: null }, ['outputTokens']],
+    [{ completion_tokens: 2 }, ['inputTokens']],
+    [{ prompt_tokens: 3, completion_tokens: 2 }, []],
+    [null, []],
+    [{}, []],
+  ])('says what cannot be charged by %j', (usage, missing) => {
+    const bytes = Buffer.from(JSON.stringify(answer({ content: 'a' }, 'stop', { usage })));
+    expect(inspectChatResponse(bytes).usageMissing).toEqual(missing);
+  });
+
+  it('counts images and sound, a thousandth of their bytes', () => {
+    const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${'x'.repeat(9000)}` } }];
+    const bytes = (message: object) => Buffer.from(JSON.stringify(answer(message)));
+    expect(inspectChatResponse(bytes({ content: 'ab', images })).textBytes).toBe(2 + 10);
+    expect(inspectChatResponse(bytes({ content: null, audio: { data: 'xx' } })).textBytes).toBe(1);
+    expect(inspectChatResponse(bytes({ content: '', images: [], audio: null })).textBytes).toBe(0);
   });
 
   it('counts the text of all choices', () => {

@@ -385,6 +385,12 @@ describe('the look over a chunk', () => {
     ['usage', JSON.stringify(chunk({ content: 'a' }, null, { usage: {} })), true],
     ['an error', JSON.stringify(chunk({ content: 'a' }, null, { error: {} })), true],
     ['tools', JSON.stringify(chunk({ tool_calls: [] })), true],
+    ['a role beside text', JSON.stringify(chunk({ role: 'assistant', content: 'a', audio: null })), false],
+    ['reasoning', JSON.stringify(chunk({ reasoning: 'a', reasoning_details: [{ type: 'x', text: 'a' }] })), false],
+    ['images', JSON.stringify(chunk({ content: '', images: [{ image_url: { url: 'x' } }] })), true],
+    ['sound', JSON.stringify(chunk({ audio: { data: 'x' } })), true],
+    ['what looks like a known key', JSON.stringify(chunk({ content: '', crafted: 'x' })), true],
+    ['content in parts', JSON.stringify(chunk({ content: [{ type: 'image_url' }] })), true],
     ['no choices', JSON.stringify({ ...ENVELOPE }), true],
     ['empty choices', JSON.stringify({ ...ENVELOPE, choices: [] }), true],
     ['no id', JSON.stringify({ ...chunk({ content: 'a' }), id: undefined }), true],
@@ -424,5 +430,127 @@ describe('the look over a chunk', () => {
         }
       }),
     );
+  });
+});
+
+describe('media in a Chat stream', () => {
+  const url = `data:image/png;base64,${'A'.repeat(20_000)}`;
+  const images = [{ type: 'image_url', index: 0, image_url: { url } }];
+  const rows: readonly (readonly [string, object, number])[] = [
+    ['an image', { images }, 20],
+    ['an image beside empty text', { content: '', images }, 20],
+    ['an image as a content part', { content: [{ type: 'image_url', image_url: { url } }] }, 20],
+    ['a tiny image', { images: [{ image_url: { url: 'x' } }] }, 1],
+    ['sound', { audio: { id: 'a', data: 'AAAA' } }, 1],
+    ['a field of tomorrow', { video_frame: 'x'.repeat(3000) }, 3],
+    ['a field that looks like a known one', { crafted: 'x'.repeat(3000) }, 3],
+  ];
+  it.each(rows)('counts: %s', (_name, delta, atLeast) => {
+    const first = createRelay();
+    first.push(sse(chunk(delta)));
+    expect(first.started).toBe(true);
+    expect(first.deliveredBytes).toBeGreaterThanOrEqual(atLeast);
+    expect(first.deliveredBytes).toBeLessThanOrEqual(atLeast + 5);
+    const later = createRelay();
+    later.push(sse(ROLE, chunk({ content: '' })));
+    const stream = sse(chunk(delta), chunk(delta));
+    expect(Buffer.from(later.push(stream))).toEqual(stream);
+    expect(later.deliveredBytes).toBeGreaterThanOrEqual(2 * atLeast);
+  });
+
+  it.each([[{ images: [] }], [{ audio: null }], [{ audio: {} }], [{ role: 'assistant', content: null }]])(
+    'is none in %j',
+    (delta) => {
+      const relay = createRelay();
+      relay.push(sse(ROLE, chunk(delta)));
+      expect(relay.deliveredBytes).toBe(0);
+    },
+  );
+});
+
+describe('a Chat stream of several choices', () => {
+  const both = createChatStreamRelay;
+  const options = { includeUsage: true, requestId: 'req_1' };
+  const part = (index: number, delta: object, finish: string | null = null, more: object = {}) => ({
+    ...ENVELOPE,
+    choices: [{ index, delta, finish_reason: finish }],
+    ...more,
+  });
+  const say = (index: number) => part(index, { role: 'assistant', content: 'a' });
+  const stop = (index: number) => part(index, {}, 'stop');
+
+  it('is finished when every choice seen is', () => {
+    const relay = both(options);
+    relay.push(sse(say(0), say(1), stop(0)));
+    expect([relay.finished, relay.finishReason]).toEqual([false, 'stop']);
+    relay.push(sse(part(1, { content: 'b' }), stop(1)));
+    expect(relay.finished).toBe(true);
+    relay.push(sse(part(0, { content: 'late' })));
+    expect(relay.finished).toBe(true);
+  });
+
+  it.each([
+    ['one goes on', [say(0), say(1), stop(0)], 1],
+    ['one goes on, [DONE] or not', [say(0), say(1), stop(0), '[DONE]'], 2],
+    ['one never came', [say(0), stop(0)], 2],
+    ['one is first seen behind the end of the other', [say(1), stop(1), say(0)], 1],
+  ])('has broken off where %s', (_name, events, choices) => {
+    const relay = both({ ...options, choices });
+    relay.push(sse(...events));
+    relay.end();
+    expect(relay.failure?.message).toContain('ended early');
+  });
+
+  it('takes the word of an upstream that gives fewer choices', () => {
+    const relay = both({ ...options, choices: 2 });
+    relay.push(sse(say(0), stop(0), '[DONE]'));
+    relay.end();
+    expect([relay.failure, relay.finished]).toEqual([undefined, true]);
+  });
+
+  it('does not hold one choice back behind the end and usage of another', () => {
+    const relay = both(options);
+    relay.push(sse(say(0), say(1), part(0, {}, 'stop', { usage: USAGE })));
+    const rest = sse(part(1, { content: 'b' }), stop(1));
+    expect(Buffer.from(relay.push(rest))).toEqual(rest);
+    const out = Buffer.from(relay.complete(COST)).toString();
+    expect(chunksOf(out)).toEqual([{ ...ENVELOPE, choices: [], usage: { ...USAGE, cost: 0.000123 } }]);
+  });
+});
+
+describe('usage in a Chat stream', () => {
+  const charged = { inputTokens: 21, cachedTokens: 4, cacheWriteTokens: 0, outputTokens: 9, reasoningTokens: 0 };
+  const finished = (relay: StreamRelay, ...more: object[]) => {
+    relay.push(sse(ROLE, chunk({ content: 'a' }), chunk({}, 'stop'), ...more, '[DONE]'));
+    return relay;
+  };
+
+  it('is what was charged where the upstream sent none', () => {
+    const out = Buffer.from(finished(createRelay()).complete(COST, charged)).toString();
+    expect(out.endsWith(DONE)).toBe(true);
+    expect(out).toContain(`"cost":${COST}}`);
+    const usage = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30, cost: 0.000123 };
+    expect(chunksOf(out)).toEqual([{ ...ENVELOPE, choices: [], usage }]);
+  });
+
+  it('is not sent to those who did not ask', () => {
+    expect(Buffer.from(finished(createRelay(false)).complete(COST, charged)).toString()).toBe(DONE);
+  });
+
+  it('stays the upstream’s own where it sent some', () => {
+    const relays = [finished(createRelay(), usageChunk()), createRelay()] as const;
+    relays[1].push(sse(ROLE, chunk({}, 'stop', { usage: USAGE })));
+    for (const relay of relays) {
+      expect(Buffer.from(relay.complete(COST, charged))).toEqual(Buffer.from(relay.complete(COST)));
+    }
+  });
+
+  it('names counts that cannot be charged by', () => {
+    const relay = createRelay();
+    expect(relay.usageMissing).toEqual([]);
+    relay.push(sse(ROLE, usageChunk({ prompt_tokens: 'x', completion_tokens: 4 })));
+    expect(relay.usageMissing).toEqual(['inputTokens']);
+    relay.push(sse(usageChunk()));
+    expect(relay.usageMissing).toEqual([]);
   });
 });

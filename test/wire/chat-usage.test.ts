@@ -22,6 +22,7 @@ describe('usage of a Chat upstream', () => {
         upstreamCost: 0.0012,
       },
       anomalies: [],
+      missing: [],
     });
   });
 
@@ -36,7 +37,10 @@ describe('usage of a Chat upstream', () => {
 
   it.each([
     [-1, 0],
-    [1.5, 0],
+    [1.5, 2],
+    [0.001, 1],
+    [-0.5, 0],
+    [MAX_TOKENS_COUNTED - 0.5, MAX_TOKENS_COUNTED],
     ['12', 0],
     [null, 0],
     [true, 0],
@@ -49,6 +53,24 @@ describe('usage of a Chat upstream', () => {
     const parsed = parseChatUsage({ prompt_tokens: 5, completion_tokens: value });
     expect(parsed?.usage.outputTokens).toBe(expected);
     expect(parsed?.anomalies).toEqual(['usage_invalid:completion_tokens']);
+  });
+
+  it.each([[-1], [-0.5], ['12'], [null], [true], [{}], [[]], [Number.NaN], [undefined]])(
+    'says that %j is no count to charge by',
+    (value) => {
+      expect(parseChatUsage({ prompt_tokens: 5, completion_tokens: value })?.missing).toEqual(['outputTokens']);
+      expect(parseChatUsage({ prompt_tokens: value, completion_tokens: 5 })?.missing).toEqual(['inputTokens']);
+    },
+  );
+
+  it.each([[0], [7], [1.5], [1e308]])('can charge by %j', (value) => {
+    expect(parseChatUsage({ prompt_tokens: value, completion_tokens: value })?.missing).toEqual([]);
+  });
+
+  it('names both counts where both are unusable', () => {
+    const parsed = parseChatUsage({ prompt_tokens: null, completion_tokens: 'many' });
+    expect(parsed?.missing).toEqual(['inputTokens', 'outputTokens']);
+    expect(parsed?.anomalies).toEqual(['usage_invalid:prompt_tokens', 'usage_invalid:completion_tokens']);
   });
 
   it('takes the cap itself', () => {

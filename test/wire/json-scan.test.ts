@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DEPTH, parseJsonBody, spliceFields } from '../../src/wire/json-scan.ts';
+import {
+  MAX_DEPTH,
+  MAX_TOP_LEVEL_FIELDS,
+  parseJsonBody,
+  scanJsonObject,
+  spliceFields,
+} from '../../src/wire/json-scan.ts';
 import type { SvcError } from '../../src/wire/svc-error.ts';
 
 function body(text: string) {
@@ -46,6 +52,31 @@ describe('parseJsonBody', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect(codeFrom(Buffer.from(nested(MAX_DEPTH)))).toBe('none');
     expect(() => body(nested(MAX_DEPTH + 1))).toThrow('64');
+  });
+
+  function withKeys(count: number): string {
+    return `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
+  }
+
+  it('takes top-level fields up to the limit and says what the limit is beyond it', () => {
+    expect(body(withKeys(MAX_TOP_LEVEL_FIELDS)).fields).toHaveLength(MAX_TOP_LEVEL_FIELDS);
+    expect(codeFrom(Buffer.from(withKeys(MAX_TOP_LEVEL_FIELDS + 1)))).toBe('INVALID_REQUEST');
+    expect(() => body(withKeys(MAX_TOP_LEVEL_FIELDS + 1))).toThrow('more than 1000 top-level fields');
+  });
+
+  it('refuses a bomb of keys before parsing it', () => {
+    // The end is broken: had JSON.parse seen it, the code would be another.
+    expect(codeFrom(Buffer.from(`{${'"a":1,'.repeat(200_000)}`))).toBe('INVALID_REQUEST');
+  });
+
+  it('counts duplicate keys, and neither keys within values nor the fields of answers', () => {
+    expect(codeFrom(Buffer.from(`{${'"a":1,'.repeat(MAX_TOP_LEVEL_FIELDS)}"a":1}`))).toBe('INVALID_REQUEST');
+    expect(codeFrom(Buffer.from(`{"a":${withKeys(2000)}}`))).toBe('none');
+    expect(scanJsonObject(Buffer.from(withKeys(1500))).fields).toHaveLength(1500);
+  });
+
+  it('calls a long array no object, whatever its length', () => {
+    expect(() => body(` [${'1,'.repeat(5000)}1]`)).toThrow('must be a JSON object');
   });
 
   it('does not count brackets inside strings', () => {

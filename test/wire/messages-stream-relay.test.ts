@@ -551,3 +551,33 @@ describe('a Chat stream for a Messages caller', () => {
     );
   });
 });
+
+describe('what a Messages caller is charged for', () => {
+  const charged = { inputTokens: 21, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 9, reasoningTokens: 0 };
+
+  it.each([
+    ['none', []],
+    ['some', [usageChunk()]],
+  ])('is told at the end where the upstream counted %s', (_name, more) => {
+    const relay = createRelay();
+    relay.push(sse(chunk({ content: 'Hi' }), chunk({}, 'stop'), ...more, '[DONE]'));
+    const out = Buffer.from(relay.complete('0.5', charged)).toString();
+    expect(out).toContain('"usage":{"input_tokens":21,');
+    expect(out).toContain('"output_tokens":9,"cost":0.5}');
+  });
+
+  it('names counts that cannot be charged by', () => {
+    const relay = createRelay();
+    expect(relay.usageMissing).toEqual([]);
+    relay.push(sse(chunk({ content: 'Hi' }), usageChunk({ prompt_tokens: 3 })));
+    expect(relay.usageMissing).toEqual(['outputTokens']);
+    relay.push(sse(usageChunk()));
+    expect(relay.usageMissing).toEqual([]);
+  });
+
+  it('counts media the dialect cannot show', () => {
+    const relay = createRelay();
+    relay.push(sse(chunk({ images: [{ type: 'image_url', image_url: { url: 'x'.repeat(4000) } }] })));
+    expect([relay.started, relay.deliveredBytes]).toEqual([true, 5]);
+  });
+});

@@ -347,3 +347,17 @@ describe('a Chat request', () => {
     expect(parse({ response_format: format }).responseFormat).toEqual(expected);
   });
 });
+
+describe('a Chat request of many parts', () => {
+  it('is refused beyond the limits, which are named', () => {
+    const text = { type: 'text', text: 'a' };
+    const parts = (length: number) => [{ role: 'user', content: Array.from({ length }, () => text) }];
+    const list = (length: number) => Array.from({ length }, () => HELLO[0]);
+    expect(messages(...list(10_000))).toHaveLength(10_000);
+    expect(messages(...parts(10_000))[0]?.content).toHaveLength(10_000);
+    const tooMany = refusal({ model: 'm', messages: list(10_001) });
+    expect([tooMany.code, tooMany.message]).toEqual(['INVALID_REQUEST', 'messages must have at most 10000 entries']);
+    const tooLong = refusal({ model: 'm', messages: parts(10_001) });
+    expect(tooLong.message).toBe('messages[0].content must have at most 10000 entries');
+  });
+});

@@ -392,3 +392,27 @@ describe('a Messages request', () => {
     });
   });
 });
+
+describe('a Messages request of many parts', () => {
+  const request = (messages: unknown, more: object = {}) => ({ model: 'm', max_tokens: 10, messages, ...more });
+  const texts = (length: number) => Array.from({ length }, () => ({ type: 'text', text: 'a' }));
+  const list = (length: number) => Array.from({ length }, () => HELLO[0]);
+
+  it('is taken up to the limits', () => {
+    expect(turns(...list(10_000))).toHaveLength(10_000);
+    expect(user(...texts(10_000))[0]?.content).toHaveLength(10_000);
+  });
+
+  const document = { type: 'document', source: { type: 'content', content: texts(10_001) } };
+  const result = { type: 'tool_result', tool_use_id: 't', content: texts(10_001) };
+  it.each([
+    ['messages', request(list(10_001))],
+    ['messages[0].content', request([{ role: 'user', content: texts(10_001) }])],
+    ['messages[0].content[0].content', request([{ role: 'user', content: [result] }])],
+    ['messages[0].content[0].source.content', request([{ role: 'user', content: [document] }])],
+    ['system', request(HELLO, { system: texts(10_001) })],
+  ])('is refused beyond the limit of %s', (param, value) => {
+    const error = refusal(value);
+    expect([error.code, error.message]).toEqual(['INVALID_REQUEST', `${param} must have at most 10000 entries`]);
+  });
+});

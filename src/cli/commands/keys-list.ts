@@ -12,13 +12,13 @@ import { usdText } from '../usd-text.ts';
 const KEYS_MAX = 10_000;
 
 const COLUMNS = [
-  { header: 'NAME', shrinks: true },
-  { header: 'ID', shrinks: true },
-  { header: 'KEY' },
-  { header: 'STATE' },
-  { header: 'SPENT', align: 'right' },
-  { header: 'BUDGET', align: 'right' },
-  { header: 'CREATED' },
+  { header: 'NAME', shrinks: true, widthMin: 12 },
+  { header: 'ID', keep: true },
+  { header: 'KEY', dropOrder: 3 },
+  { header: 'STATE', dropOrder: 5 },
+  { header: 'SPENT', align: 'right', dropOrder: 4 },
+  { header: 'BUDGET', align: 'right', dropOrder: 2 },
+  { header: 'CREATED', dropOrder: 1 },
 ] as const;
 
 export async function runKeysList(input: CommandInput): Promise<number> {

@@ -18,6 +18,13 @@ export async function runStatus(input: CommandInput): Promise<number> {
     await connection.client.health();
     const { ready, body } = await connection.client.ready();
     print(input, connection, { running: true, ready, checks: body });
+    const { address, settings } = connection;
+    // A daemon of this data directory would have left its daemon.json there.
+    if (address.source === 'default') {
+      input.output.note(
+        `note: the daemon found at the default address is not this data directory's (${settings.home}); set SVC_HOME or --home to its own`,
+      );
+    }
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof DaemonUnreachableError)) throw error;
@@ -48,6 +55,7 @@ function print({ output, io }: CommandInput, { address }: Connection, found: Fou
       [
         ['address', address.url],
         ['takes traffic', found.running ? readyText(found) : ''],
+        ['upstream', upstreamText(found.checks?.['upstream'])],
         ['pid', daemon?.pid ? String(daemon.pid) : ''],
         ['version', daemon?.version ?? ''],
         ['since', since],
@@ -60,9 +68,18 @@ function print({ output, io }: CommandInput, { address }: Connection, found: Fou
 
 function readyText({ ready, checks }: Found): string {
   if (ready) return 'yes';
-  const { status: _status, ...others } = checks ?? {};
+  const { status: _status, upstream: _upstream, ...others } = checks ?? {};
   const details = Object.entries(others).map(([name, value]) => `${name}: ${detailText(value)}`);
   return ['no', ...details].join(', ');
+}
+
+/** Empty where the daemon says nothing about it. */
+function upstreamText(upstream: unknown): string {
+  if (typeof upstream !== 'object' || upstream === null) return '';
+  const { name, state, models } = upstream as Readonly<Record<string, unknown>>;
+  const count = typeof models === 'number' ? `, ${models} ${models === 1 ? 'model' : 'models'}` : '';
+  const text = state === 'unreachable' ? 'unreachable; requests will fail until it answers' : String(state);
+  return `${String(name)}: ${text}${count}`;
 }
 
 function detailText(value: unknown): string {

@@ -2,6 +2,7 @@
 
 import type { ApiList, UsageEntryView, UsageGroup, UsageQuery, UsageSumView } from '../../api/types.ts';
 import { readPages } from '../all-pages.ts';
+import { findKey } from '../choose-key.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandInput } from '../command.ts';
 import { connectSession } from '../connection.ts';
@@ -24,14 +25,16 @@ export async function runUsage(input: CommandInput): Promise<number> {
   if (options.isSet('csv') && options.isSet('json')) throw usageError('--csv and --json exclude each other');
   const limit = numberOption(options, 'limit', '--limit', LIMIT_MAX);
   const group = options.text('by');
-  const query: UsageQuery = {
-    from: timeOption(input, 'since', '--since', 'past'),
-    to: timeOption(input, 'until', '--until', 'past'),
-    model: options.text('model'),
-    key_id: options.text('key'),
-  };
+  const from = timeOption(input, 'since', '--since', 'past');
+  const to = timeOption(input, 'until', '--until', 'past');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw usageError(`--since (${from}) is after --until (${to})`);
+  }
+  const key = options.text('key');
   const { client, workspaceId } = await connectSession(input);
   const id = await workspaceId();
+  const key_id = key === undefined ? undefined : (await findKey(client, id, key)).id;
+  const query: UsageQuery = { from, to, model: options.text('model'), key_id };
   if (isGroup(group)) {
     const readPage = (page: UsageQuery) => client.usageSums(id, group, { ...query, ...page });
     printSums(input, group, await readPages(readPage, limit ?? SUMS_MAX));
@@ -78,6 +81,6 @@ function noteTotal({ output }: CommandInput, list: ApiList<{ readonly cost: stri
   if (list.has_more) output.note('there are more; see them with a higher --limit or a narrower --since');
 }
 
-function isGroup(text: string | undefined): text is 'model' | 'key' | 'day' | 'task' {
-  return text === 'model' || text === 'key' || text === 'day' || text === 'task';
+function isGroup(text: string | undefined): text is UsageGroup {
+  return text !== undefined && ['model', 'virtual_model', 'key', 'day', 'task'].includes(text);
 }

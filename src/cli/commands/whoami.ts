@@ -1,5 +1,6 @@
 // `svc whoami`: who is logged in, where, and in which workspace.
 
+import { chooseWorkspace } from '../choose-workspace.ts';
 import type { CommandInput } from '../command.ts';
 import { connectSession } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -8,7 +9,9 @@ import { renderFields } from '../field-list.ts';
 export async function runWhoami(input: CommandInput): Promise<number> {
   const { client, address, session } = await connectSession(input);
   const { account, workspaces } = await client.me();
-  const workspaceId = input.options.text('workspace') ?? session?.workspaceId ?? workspaces[0]?.id ?? null;
+  const wanted = input.options.text('workspace');
+  const given = wanted === undefined ? undefined : chooseWorkspace(workspaces, wanted);
+  const workspaceId = given?.id ?? session?.workspaceId ?? workspaces[0]?.id ?? null;
   const current = workspaces.find(({ id }) => id === workspaceId);
   const result = {
     account,

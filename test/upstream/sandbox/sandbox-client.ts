@@ -53,7 +53,9 @@ export type Answered = {
 /** Sends a body and reads until the end, be it proper or not; `onData` may abort by returning true. */
 export function call(url: string, body: unknown, onData?: (text: string) => boolean): Promise<Answered> {
   return new Promise((resolve, reject) => {
+    let answered = false;
     const request = http.request(`${url}/chat/completions`, { method: 'POST', agent: false }, (response) => {
+      answered = true;
       let text = '';
       const done = (end: Answered['end']): void =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, end });
@@ -65,7 +67,10 @@ export function call(url: string, body: unknown, onData?: (text: string) => bool
       response.on('end', () => done('whole'));
       response.on('error', () => done('broken'));
     });
-    request.on('error', reject);
+    // Node 24 reports a reset here too, before the response says it.
+    request.on('error', (error) => {
+      if (!answered) reject(error);
+    });
     request.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
 }

@@ -1,0 +1,128 @@
+// Usage that cannot be believed, comes too early or not at all: what was delivered is charged, and the client is told the same.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chatAnswer, chatEvents } from '../helpers/fake-upstream.ts';
+import { type Gateway, nanoOf, startGateway } from '../helpers/gateway.ts';
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    env: { SVC_UPSTREAM_FIRST_EVENT_TIMEOUT_MS: '700', SVC_UPSTREAM_IDLE_TIMEOUT_MS: '700' },
+  });
+});
+
+afterAll(async () => {
+  await gateway.close();
+});
+
+beforeEach(async () => {
+  expect((await gateway.balance()).held).toBe('0');
+});
+
+const CHAT = '/v1/chat/completions';
+const MESSAGES = '/v1/messages';
+const body = { model: 'test/good', max_tokens: 1000, messages: [{ role: 'user', content: 'Tell me something long.' }] };
+const words = 'some words that were delivered '.repeat(20);
+
+async function entryOf(answer: Response) {
+  const id = answer.headers.get('x-request-id');
+  const entry = (await gateway.usage()).find(({ request_id }) => request_id === id);
+  if (!entry) throw new Error('no usage entry');
+  return entry;
+}
+
+describe('a whole answer with odd usage', () => {
+  it.each([
+    ['strings', { prompt_tokens: '10', completion_tokens: '50' }],
+    ['null', { prompt_tokens: null, completion_tokens: null }],
+    ['negative', { prompt_tokens: -5, completion_tokens: -1 }],
+    ['no output count', { prompt_tokens: 10 }],
+    ['no input count', { completion_tokens: 50 }],
+    ['zeros', { prompt_tokens: 0, completion_tokens: 0 }],
+    ['nothing', {}],
+  ])('of %s is charged by what was delivered, as an estimate', async (_name, usage) => {
+    for (const path of [CHAT, MESSAGES]) {
+      gateway.upstream.queue({ json: chatAnswer({ text: words, usage }) });
+      const answer = await gateway.post(path, body);
+      expect(answer.status).toBe(200);
+      await answer.text();
+      const entry = await entryOf(answer);
+      expect(entry).toMatchObject({ cost_kind: 'estimated', settle_reason: 'completed' });
+      expect(Number(entry['input_tokens'])).toBeGreaterThan(0);
+      expect(Number(entry['output_tokens'])).toBeGreaterThan(0);
+    }
+  });
+
+  it.each([1e308, 1e12])('of %d tokens is never charged above the hold', async (tokens) => {
+    gateway.upstream.queue({
+      json: chatAnswer({ text: words, usage: { prompt_tokens: tokens, completion_tokens: tokens } }),
+    });
+    const answer = await gateway.post(CHAT, body);
+    const entry = await entryOf(answer);
+    expect(Number(entry['output_tokens'])).toBeLessThanOrEqual(1000);
+    expect(nanoOf(entry.cost)).toBeLessThan(nanoOf('0.05'));
+  });
+
+  it('tells a Messages client the counts that were charged', async () => {
+    gateway.upstream.queue({ json: chatAnswer({ text: words, usage: null }) });
+    const answer = await gateway.post(MESSAGES, body);
+    const { usage } = (await answer.json()) as { usage: { input_tokens: number; output_tokens: number } };
+    const entry = await entryOf(answer);
+    expect(usage).toMatchObject({ input_tokens: entry['input_tokens'], output_tokens: entry['output_tokens'] });
+    expect(usage.output_tokens).toBeGreaterThan(0);
+  });
+});
+
+it('usage that comes before the text does not make the text free when the stream breaks', async () => {
+  const [first = '', ...rest] = chatEvents({ text: words, usage: null });
+  const early = first.replace('}\n\n', ',"usage":{"prompt_tokens":10,"completion_tokens":1,"total_tokens":11}}\n\n');
+  gateway.upstream.queue({ sse: [early, ...rest.slice(0, -2)], ending: 'cut' });
+  const broken = await gateway.post(CHAT, { ...body, stream: true });
+  expect(await broken.text()).not.toContain('[DONE]');
+  const entry = await entryOf(broken);
+  expect(entry).toMatchObject({ settle_reason: 'upstream_truncated', cost_kind: 'estimated' });
+  expect(Number(entry['output_tokens'])).toBeGreaterThan(100);
+});
+
+it('a document by URL holds the whole context, since nobody here can count it', async () => {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  gateway.upstream.queue({
+    wait: gate,
+    json: chatAnswer({ usage: { prompt_tokens: 100_000, completion_tokens: 5, total_tokens: 100_005 } }),
+  });
+  const messages = [
+    { role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }] },
+  ];
+  const answering = gateway.post(MESSAGES, { ...body, messages });
+  // 128,000 tokens of context at $3 a million.
+  await expect.poll(async () => nanoOf((await gateway.balance()).held)).toBeGreaterThanOrEqual(nanoOf('0.384'));
+  open();
+  const answer = await answering;
+  await answer.text();
+  expect((await entryOf(answer))['input_tokens']).toBe(100_000);
+});
+
+describe('an upstream that keeps a request alive without answering', () => {
+  it.each([
+    ['before the first event', []],
+    ['after some', chatEvents({ text: 'One two three four.' }).slice(0, 2)],
+  ])('by comments %s runs into the limit', async (_name, start) => {
+    const drip = Array.from({ length: 200 }, () => [': processing\n\n', 50]).flat();
+    gateway.upstream.queue({ sse: [...start, ...drip] });
+    const answer = await gateway.post(CHAT, { ...body, stream: true });
+    const text = await answer.text();
+    expect(text).toContain('UPSTREAM_TIMEOUT');
+    expect(answer.status).toBe(start.length === 0 ? 502 : 200);
+  });
+});
+
+it('the books balance after all this', async () => {
+  const { granted, charged, balance } = await gateway.balance();
+  const sum = (await gateway.usage()).reduce((total, { cost }) => total + nanoOf(cost), 0n);
+  expect(nanoOf(charged)).toBe(sum);
+  expect(nanoOf(granted) - sum).toBe(nanoOf(balance));
+});
