@@ -18,7 +18,7 @@ export function serveOptions(): readonly OptionSpec[] {
     const help = `${setting.help}${values}${fallback} [${setting.env}]`;
     return setting.kind === 'flag'
       ? { flags: `${setting.flag} [true|false]`, help }
-      : { flags: `${setting.flag} <value>`, help };
+      : { flags: `${setting.flag} <${setting.kind === 'milliseconds' ? 'ms' : 'value'}>`, help };
   });
 }
 

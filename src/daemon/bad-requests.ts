@@ -16,7 +16,7 @@ export function answerBadRequests(server: Server): void {
   server.prependListener('request', (req, res) => void answers.set(req.socket, res));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answer = answers.get(socket);
-    const amid = answer !== undefined && answer.headersSent && !answer.writableFinished;
+    const amid = answer?.headersSent === true && !answer.writableFinished;
     if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable || amid) socket.destroy();
     else sendRaw(socket, refusalOf(error.code));

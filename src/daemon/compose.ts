@@ -71,6 +71,7 @@ export async function compose(input: CompositionInput): Promise<Composition> {
       idleMs: settings.upstreamIdleTimeoutMs,
     },
     allowUnknownPrice,
+    secrets: settings.upstreamApiKey === undefined ? [] : [settings.upstreamApiKey],
     log,
   };
   const caller = { store, limiter, accounts: control.accounts, workspaces: control.workspaces, nowMs, offer };

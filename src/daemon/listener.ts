@@ -37,7 +37,6 @@ export async function listen(handler: RequestListener, host: string, port: numbe
     },
     handler,
   );
-  letHalfClose(server);
   answerBadRequests(server);
   const address = await bind(server, host, port);
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
@@ -67,9 +66,4 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
       else resolve(address);
     });
   });
-}
-
-/** A client may end its side with its request and still read the answer. Node has the switch, but not in its types. */
-function letHalfClose(server: Server): void {
-  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -17,8 +17,8 @@ const SECRET_FIELDS = new Set([
   'credential',
   'cookie',
 ]);
-/** What a secret of ours looks like wherever it turns up in a text. */
-const SECRET_TEXT = /\b(svc_(?:sk|st|dc)_)[0-9A-Za-z]{8,}/g;
+/** What a secret looks like wherever it turns up in a text: ours, an upstream's key, any bearer token. */
+const SECRET_TEXT = /\b(svc_(?:sk|st|dc)_|sk-|Bearer )[\w.-]{8,}/g;
 const CENSORED = '[redacted]';
 
 export interface DaemonLog extends ServiceLog {
@@ -36,7 +36,7 @@ export function createLog(level: string, destination: { write(line: string): voi
     },
     {
       write: (line: string) =>
-        destination.write(line.includes('svc_') ? line.replaceAll(SECRET_TEXT, `$1${CENSORED}`) : line),
+        destination.write(mayHoldSecret(line) ? line.replaceAll(SECRET_TEXT, `$1${CENSORED}`) : line),
     },
   );
   return {
@@ -46,6 +46,11 @@ export function createLog(level: string, destination: { write(line: string): voi
     error: (fields, message) => log.error(fields, message),
     flush: () => log.flush(),
   };
+}
+
+/** A cheap look, since nearly no line does. */
+function mayHoldSecret(line: string): boolean {
+  return line.includes('svc_') || line.includes('sk-') || line.includes('Bearer ');
 }
 
 /** The fields themselves where none is secret: a copy for every request would be felt. */

@@ -10,10 +10,8 @@ export function createDownstream(res: ServerResponse, headers: Record<string, st
   let gone: (() => void) | undefined;
   let resume: (() => void) | undefined;
   let stuck: NodeJS.Timeout | undefined;
-  const unwatch = watchHalfClose(res);
   res.once('close', () => {
     clearTimeout(stuck);
-    unwatch();
     if (!res.writableFinished) gone?.();
   });
   res.on('drain', () => {
@@ -62,21 +60,4 @@ export function createDownstream(res: ServerResponse, headers: Record<string, st
       if (res.destroyed) callback();
     },
   };
-}
-
-/**
- * A client that ends its side with the request may still read, or may have left: the two look alike until something is
- * written to it. An interim 100 is harmless to the first and gets a reset from the second. One that ends its side amid
- * the answer is leaving.
- */
-function watchHalfClose(res: ServerResponse): () => void {
-  const { socket, req } = res;
-  const onEnd = (): void => {
-    if (res.headersSent) {
-      if (!res.writableEnded) res.destroy();
-    } else if (req.httpVersion === '1.1') res.writeContinue();
-  };
-  socket?.once('end', onEnd);
-  if (socket?.readableEnded) onEnd();
-  return () => void socket?.off('end', onEnd);
 }

@@ -1,11 +1,12 @@
 // A streamed answer: committed at the upstream's first real event, relayed with back-pressure, ended only when settled.
 
 import type { UpstreamControl } from '../upstream/upstream.ts';
+import { parseChatResponse } from '../wire/chat-response.ts';
 import { createChatStreamRelay } from '../wire/chat-stream-relay.ts';
 import { createMessagesStreamRelay } from '../wire/messages-stream-relay.ts';
 import type { Usage } from '../wire/neutral.ts';
 import type { StreamRelay } from '../wire/stream-relay.ts';
-import { SvcError } from '../wire/svc-error.ts';
+import { isSvcError, SvcError } from '../wire/svc-error.ts';
 import { type AttemptInput, toolIdsOf } from './attempt-whole.ts';
 import type { Answer, ClientGone, Road } from './road.ts';
 import { upstreamRefusal } from './upstream-refusal.ts';
@@ -184,14 +185,16 @@ class StreamAttempt implements Answer {
 
   #notAStream(): SvcError {
     const body = Buffer.concat(this.#refusal);
-    if (this.#status < 200 || this.#status > 299) return upstreamRefusal(this.#status, body, this.#headers);
-    const refusal = upstreamRefusal(502, body, this.#headers);
-    return refusal.message.startsWith('The upstream answered')
-      ? new SvcError(
-          'UPSTREAM_INVALID_RESPONSE',
-          'The upstream answered a streaming request with something that is not a stream.',
-        )
-      : refusal;
+    if (this.#status < 200 || this.#status > 299) {
+      return upstreamRefusal(this.#status, body, this.#headers, this.#road.deps.secrets);
+    }
+    return (
+      errorInAnswer(body) ??
+      new SvcError(
+        'UPSTREAM_INVALID_RESPONSE',
+        'The upstream answered a streaming request with something that is not a stream.',
+      )
+    );
   }
 
   /** Once: stops the upstream where it still runs, notes what was measured, and wakes whoever waits. */
@@ -211,6 +214,16 @@ class StreamAttempt implements Answer {
     this.#ending = ending;
     if (this.#committed) this.#ended?.(ending);
     else this.#refuse(ending);
+  }
+}
+
+/** The error that an upstream sent under status 200; undefined for anything else. */
+function errorInAnswer(body: Buffer): SvcError | undefined {
+  try {
+    parseChatResponse(JSON.parse(body.toString('utf8')));
+    return undefined;
+  } catch (error) {
+    return isSvcError(error) ? error : undefined;
   }
 }
 

@@ -28,7 +28,8 @@ export async function attemptWhole(input: AttemptInput): Promise<Answer> {
   const reply = await collect(road, input.call);
   road.meter.firstEventMs = road.deps.clock.monotonicMs();
   road.meter.upstreamEndMs = road.meter.firstEventMs;
-  if (reply.status < 200 || reply.status > 299) throw upstreamRefusal(reply.status, reply.body, reply.headers);
+  if (reply.status < 200 || reply.status > 299)
+    throw upstreamRefusal(reply.status, reply.body, reply.headers, road.deps.secrets);
   const withCost: Finisher =
     road.call.dialect === 'chat' ? readChat(road, reply.body) : readForMessages(input, reply.body);
   return {

@@ -53,6 +53,8 @@ export type CompletionDeps = {
   readonly inFlight: InFlight;
   readonly timeouts: UpstreamTimeouts;
   readonly allowUnknownPrice: boolean;
+  /** What an upstream may echo and no client may see: its own credential. */
+  readonly secrets: readonly string[];
   readonly log: ServiceLog;
 };
 

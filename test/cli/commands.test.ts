@@ -47,6 +47,8 @@ describe('--json', () => {
     ['workspaces use research', WORKSPACES[1]],
     ['keys list', { ...LISTED, data: [KEY] }],
     ['keys create laptop', { ...KEY, key: 'svc_sk_secret' }],
+    ['keys rotate laptop --yes', { ...KEY, key: 'svc_sk_rotated' }],
+    ['workspaces create lab', { id: 'ws_3', name: 'lab' }],
     ['keys revoke key_1 --yes', { id: 'key_1', name: 'laptop', revoked: true, already_revoked: false }],
     ['credits show', BALANCE],
     ['credits add 2.5', { id: 'gr_1', amount: '2.5', balance: '12.5' }],
@@ -85,7 +87,7 @@ describe('--json', () => {
     await setUp();
     const { exitCode, stdout } = await run(line, { terminal: 60, env: { NO_COLOR: '1' }, answer: 'y' });
     expect(exitCode).toBe(0);
-    const tables = stdout.split('\n').filter((text) => / {2}/.test(text) && !/^(task|needs|weights)/.test(text));
+    const tables = stdout.split('\n').filter((text) => / {2}/.test(text));
     for (const text of tables) expect(text.length).toBeLessThanOrEqual(60);
   });
 });
@@ -186,7 +188,64 @@ describe('svc status', () => {
   });
 });
 
+describe('svc status about the upstream', () => {
+  const readyz = (state: string, models: number): Answers => ({
+    'GET /readyz': { body: { status: 'ready', upstream: { name: 'openrouter.ai', state, models }, draining: false } },
+  });
+
+  it.each([
+    ['ok', 300, 'openrouter.ai: ok, 300 models'],
+    ['unreachable', 1, 'openrouter.ai: unreachable; requests will fail until it answers, 1 model'],
+  ])('that is %s', async (state, models, said) => {
+    await setUp(readyz(state, models));
+    expect((await run('status')).stdout).toContain(`upstream       ${said}\n`);
+  });
+
+  it('says when the daemon is not that of this data directory', async () => {
+    await setUp();
+    const env = { SVC_BASE_URL: undefined, SVC_PORT: new URL(server.url).port };
+    const { exitCode, stderr } = await run('status', { env });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`is not this data directory's (${home.path})`);
+    expect((await run('status')).stderr).toBe('');
+  });
+});
+
+describe('svc keys rotate', () => {
+  it('prints the new secret alone on standard output', async () => {
+    await setUp();
+    const { stdout, stderr } = await run('keys rotate laptop --yes');
+    expect(stdout).toBe('svc_sk_rotated\n');
+    expect(stderr).toContain('laptop (key_1)');
+    expect(asked()).toContain('POST /workspaces/ws_1/api-keys/key_1/rotate');
+  });
+
+  it('asks on a terminal, and leaves the key alone without a yes', async () => {
+    await setUp();
+    const { exitCode, stderr, questions } = await run('keys rotate laptop', { terminal: 100, answer: 'n' });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('nothing was rotated');
+    expect(questions).toHaveLength(1);
+    expect(asked()).toEqual(['GET /workspaces/ws_1/api-keys']);
+  });
+});
+
 describe('svc keys', () => {
+  const LONG_ID = 'key_0123456789abcdefghijklmn';
+
+  it.each([40, 60, 80])('list keeps the id whole in %i columns', async (terminal) => {
+    const long = { ...KEY, id: LONG_ID, name: 'the key of the machine that builds everything' };
+    await setUp({ 'GET /workspaces/ws_1/api-keys': apiList([long]) });
+    const { stdout } = await run('keys list', { terminal, env: { NO_COLOR: '1' } });
+    expect(stdout).toContain(LONG_ID);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(terminal);
+  });
+
+  it.each(['keys --json list', 'keys list --json'])('`svc %s` takes the option on either side', async (line) => {
+    await setUp();
+    expect(JSON.parse((await run(line)).stdout).data).toEqual([KEY]);
+  });
+
   it('create prints the secret alone on standard output', async () => {
     await setUp();
     const { stdout, stderr } = await run('keys create laptop');
@@ -330,6 +389,34 @@ describe('svc credits', () => {
 });
 
 describe('svc workspaces', () => {
+  it('create sends the name and leaves the current one', async () => {
+    await setUp();
+    expect(await run('workspaces create lab')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Created workspace lab (ws_3).\n',
+      stderr: 'choose it with `svc workspaces use ws_3`\n',
+    });
+    expect(server.asked.at(-1)?.body).toEqual({ name: 'lab' });
+    expect(JSON.parse((await run('whoami --json')).stdout).workspace_id).toBe('ws_1');
+  });
+
+  it('are named by --workspace as by `use`', async () => {
+    await setUp({ 'GET /workspaces/ws_2/balance': { body: BALANCE } });
+    await run('credits show --workspace research');
+    expect(asked()).toContain('GET /workspaces/ws_2/balance');
+    expect((await run('whoami --workspace research')).stdout).toContain('research (ws_2');
+  });
+
+  it.each(['credits show', 'usage', 'whoami', 'workspaces list', 'explain hi'])(
+    'that do not exist end `svc %s` with 4',
+    async (line) => {
+      await setUp();
+      const { exitCode, stderr } = await run(`${line} --workspace nope`);
+      expect(exitCode).toBe(4);
+      expect(stderr).toContain('svc workspaces list');
+    },
+  );
+
   it('use keeps the choice, by id or name, for the commands after it', async () => {
     await setUp({ 'GET /workspaces/ws_2/balance': { body: { ...BALANCE, workspace_id: 'ws_2' } } });
     for (const name of ['ws_2', 'research']) {

@@ -53,6 +53,14 @@ describe('renderDecision', () => {
     for (const line of table) expect(textWidth(line)).toBeLessThanOrEqual(80);
   });
 
+  it('wraps what is long, under itself', () => {
+    const why = 'It is good enough for this prompt and the cheapest of all that are, by far and for long.';
+    const text = render({ ...DECISION, why }, 60);
+    expect(text).toMatch(/\nwhy {6}It is good enough[^\n]*\n {9}\S/);
+    expect(text.replace(/\n {9}/g, ' ')).toContain(why);
+    for (const line of text.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(60);
+  });
+
   it('leaves out what there is not', () => {
     const real = { ...DECISION, preset: null, weights: null, flips: [], excluded: [], candidates: [candidate('a/b')] };
     const text = render(real);

@@ -32,6 +32,7 @@ describe('exit codes', () => {
     ['a missing file', systemError('ENOENT'), 4],
     ['damaged state', damagedState('m', 'h'), 78],
     ['wrong settings', new SettingsError('m'), 78],
+    ['settings that may not be read', new SettingsError('m', 77), 77],
     ['something that is not svc', apiErrorOf(404, 'UNEXPECTED_ANSWER'), 1],
     ['anything else', new Error('m'), 1],
     ['what is no error at all', 'm', 1],
@@ -45,7 +46,8 @@ describe('exit codes', () => {
 
 describe('hints', () => {
   it.each([
-    ['INVALID_SESSION', 401, /svc login/],
+    ['INVALID_SESSION', 401, /svc login.*--register/],
+    ['INVALID_CREDENTIALS', 401, /--register/],
     ['INVALID_API_KEY', 401, /SVC_API_KEY/],
     ['MISSING_API_KEY', 401, /svc keys create/],
     ['INSUFFICIENT_CREDITS', 402, /svc credits show/],

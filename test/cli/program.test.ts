@@ -51,6 +51,18 @@ describe('help', () => {
   });
 });
 
+describe('help of serve', () => {
+  it('has the settings of the environment, the allowed values, and lines that fit', async () => {
+    for (const terminal of [80, 200]) {
+      const { stdout } = await runCli(['serve', '--help'], { terminal, env: { NO_COLOR: '1' } });
+      expect(stdout).toContain('SVC_UPSTREAM_API_KEY');
+      expect(stdout.replace(/\s+/g, ' ')).toContain('trace | debug | info | warn | error | silent');
+      const help = stdout.split('\nExamples:')[0] ?? '';
+      for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(Math.min(terminal, 100));
+    }
+  });
+});
+
 describe('the version', () => {
   it.each(['--version', '-V'])('is printed by %s', async (flag) => {
     const { exitCode, stdout } = await runCli([flag]);
@@ -66,10 +78,11 @@ describe('wrong usage', () => {
     ['usage --sinse 7d', /unknown option '--sinse'\n\(Did you mean --since\?\)/],
     ['status extra', /too many arguments/],
     ['--nope', /unknown option '--nope'/],
-    ['usage --by colour', /Allowed choices are model, key, day, task/],
+    ['usage --by colour', /Allowed choices are model, virtual_model, key, day, task/],
     ['usage --since', /argument missing/],
     ['usage --since yesterday', /--since can't be read: "yesterday"/],
     ['usage --until 7y', /--until can't be read/],
+    ['usage --since 1d --until 2d', /--since \(2026-01-09.*\) is after --until \(2026-01-08/],
     ['usage --limit 0', /--limit must be a whole number from 1 to 100000/],
     ['usage --limit 1e3', /--limit must be a whole number/],
     ['usage --csv --json', /--csv and --json exclude each other/],
@@ -97,9 +110,15 @@ describe('wrong usage', () => {
     ['login --email a@b.c --password-stdin', /standard input held no password/],
     ['login --with-token', /standard input held no token/],
     ['login --with-token --email a@b.c', /cannot be used with option/],
-    ['explain', /the prompt is empty/],
+    ['explain', /the prompt is empty\nhint: usage: svc explain PROMPT/],
+    ['explain --file /', /\/ is a directory/],
+    ['keys rotate', /the name is missing/],
+    ['keys rotate laptop', /there is no terminal to ask on/],
+    ['workspaces create', /the name is missing/],
     ['explain --file x.txt prompt', /given twice/],
-    ['keys', /a command is missing/],
+    ['keys', /Usage: svc keys[\s\S]*error: a command is missing/],
+    ['keys --base-url http://127.0.0.1:1', /Usage: svc keys[\s\S]*error: a command is missing/],
+    ['credits --home /nowhere', /a command is missing/],
     ['serve --upstream-api-key secret', /unknown option '--upstream-api-key'/],
   ];
 

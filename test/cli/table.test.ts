@@ -45,6 +45,22 @@ describe('renderTable', () => {
     expect(linesOf(renderTable(COLUMNS, ROWS, { width: 12 }))).toEqual(['NAME', 'a-rather-lo…', 'b']);
   });
 
+  it('drops by order first, cuts no further than the least width, and keeps what must be kept', () => {
+    const columns: readonly Column[] = [
+      { header: 'NAME', shrinks: true, widthMin: 12 },
+      { header: 'TASK', dropOrder: 2 },
+      { header: 'ID', keep: true },
+      { header: 'WHEN', dropOrder: 1 },
+    ];
+    const rows = [['a-rather-long-name', 'coding', 'key_123456', 'today']];
+    const at = (width: number): readonly string[] => linesOf(renderTable(columns, rows, { width }));
+    expect(at(39)[1]).toBe('a-rather-lo…  coding  key_123456  today');
+    expect(at(38)[1]).toBe('a-rather-long-name  coding  key_123456');
+    expect(at(24)[1]).toBe('a-rather-lo…  key_123456');
+    expect(at(20)).toEqual(['ID', 'key_123456']);
+    expect(at(5)).toEqual(['ID', 'key_123456']);
+  });
+
   it('cuts the last column left to the width, whatever it is', () => {
     expect(linesOf(renderTable([{ header: 'NUMBER' }], [['1234567890']], { width: 4 }))).toEqual(['NUM…', '123…']);
   });

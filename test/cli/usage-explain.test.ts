@@ -109,8 +109,8 @@ describe('svc usage', () => {
 
   it('sends its filters as the API has them', async () => {
     await setUp();
-    await run(['usage', '--since', '7d', '--until', '2026-01-09', '--model', 'a/b', '--key', 'key_1', '--by', 'task']);
-    expect(server.asked[0]?.query).toMatchObject({
+    await run(['usage', '--since', '7d', '--until', '2026-01-09', '--model', 'a/b', '--key', 'laptop', '--by', 'task']);
+    expect(server.asked.at(-1)?.query).toMatchObject({
       from: '2026-01-03T12:00:00.000Z',
       to: '2026-01-09T00:00:00.000Z',
       model: 'a/b',
@@ -118,7 +118,24 @@ describe('svc usage', () => {
       group_by: 'task',
     });
     await run(['usage']);
-    expect(server.asked[1]?.query).toEqual({ limit: '100' });
+    expect(server.asked.at(-1)?.query).toEqual({ limit: '100' });
+    await run(['usage', '--by', 'virtual_model', '--key', 'key_1']);
+    expect(server.asked.at(-1)?.query).toMatchObject({ group_by: 'virtual_model', key_id: 'key_1' });
+  });
+
+  it('ends with 4 for a key that is not there, rather than show nothing', async () => {
+    await setUp();
+    expect((await run(['usage', '--key', 'nope'])).exitCode).toBe(4);
+  });
+
+  it.each([32, 80])('keeps the cost and the start of the model in %i columns', async (terminal) => {
+    const long = { ...ENTRY, model: 'some-maker/a-very-long-model-name-of-theirs:free', error_code: 'UPSTREAM_ERROR' };
+    await setUp({ 'GET /workspaces/ws_1/usage': apiList([long]) });
+    const { stdout } = await run(['usage'], { terminal });
+    expect(stdout).toContain('COST');
+    expect(stdout).toContain('$0.000123');
+    expect(stdout).toContain('some-maker/a-ver');
+    if (terminal === 80) expect(stdout).toMatch(/TIME.*MODEL.*STATUS.*INPUT.*OUTPUT.*COST/);
   });
 
   it.each([
@@ -164,7 +181,9 @@ describe('svc explain', () => {
     await writeFile(path, 'from a file\n');
     await run(['explain', '--file', path]);
     expect(promptOf()).toEqual(bodyOf('from a file\n'));
-    expect((await run(['explain', '--file', `${path}.nope`])).exitCode).toBe(4);
+    const missing = await run(['explain', '--file', `${path}.nope`]);
+    expect(missing.exitCode).toBe(4);
+    expect(missing.stderr).toContain(`there is no file ${path}.nope`);
   });
 
   it('takes it from standard input, by `-` or where it is piped', async () => {
@@ -180,6 +199,13 @@ describe('svc explain', () => {
     const { exitCode, stderr } = await run(['explain'], { terminal: 80 });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('the prompt is missing');
+  });
+
+  it.each(['explain', 'models'])('`svc %s` without a credential says that an API key will do', async (command) => {
+    server = await startSampleServer();
+    const { exitCode, stderr } = await run([command, ...(command === 'explain' ? ['hi'] : [])]);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/SVC_API_KEY.*svc login --email you@example.com --password-stdin.*--register/);
   });
 
   it('asks as the session, in the current workspace', async () => {

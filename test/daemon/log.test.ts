@@ -29,6 +29,8 @@ describe('the log', () => {
     ['by the name of a field', { authorization: 'Bearer x1y2', password: 'x1y2', token: 'x1y2' }],
     ['one level down', { headers: { 'x-api-key': 'x1y2', cookie: 'x1y2' } }],
     ['inside a text', { note: `the key ${SECRET.replace('aaaa', 'x1y2')} was sent` }],
+    ['of an upstream', { note: 'refused sk-or-v1-x1y2x1y2x1y2' }],
+    ['after its scheme', { note: 'sent Authorization: Bearer x1y2.x1y2x1y2' }],
     [
       'inside an error',
       {

@@ -1,6 +1,6 @@
 // Settings: where each value comes from, and what is refused with which words.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,6 +56,23 @@ describe('the data directory', () => {
   ])('of %j is %s', (env, expected) => {
     if (process.platform !== 'linux') return;
     expect(loadSettings({ flags: {}, env }).home).toBe(expected);
+  });
+});
+
+describe('a data directory that cannot be read', () => {
+  it('is named where it is a file', () => {
+    const path = join(home, 'file');
+    writeFileSync(path, '');
+    expect(() => loadSettings({ flags: { home: path }, env: {} })).toThrow(`${path} is not a directory`);
+  });
+
+  it('ends with 77 where permission is missing, and with 78 where the content is wrong', () => {
+    config('{');
+    expect(() => load()).toThrow(expect.objectContaining({ exitCode: 78 }));
+    chmodSync(join(home, 'config.json'), 0o000);
+    // Root may read everything.
+    if (process.getuid?.() === 0) return;
+    expect(() => load()).toThrow(expect.objectContaining({ exitCode: 77 }));
   });
 });
 

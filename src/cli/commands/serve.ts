@@ -15,7 +15,9 @@ export async function runServe(input: CommandInput): Promise<number> {
   const settings = loadSettings({ flags, env: io.env });
   const { runDaemon } = await import('../../daemon/run-daemon.ts');
   return await runDaemon(settings, {
-    stdout: output.json ? jsonStart((value) => io.stdout.write(`${JSON.stringify(value)}\n`)) : io.stdout.write,
+    stdout: output.json
+      ? jsonStart((value) => io.stdout.write(`${JSON.stringify(value)}\n`))
+      : (text) => io.stdout.write(text),
     stderr: (text) => io.stderr.write(text),
   });
 }

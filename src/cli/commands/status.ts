@@ -68,8 +68,9 @@ function print({ output, io }: CommandInput, { address }: Connection, found: Fou
 
 function readyText({ ready, checks }: Found): string {
   if (ready) return 'yes';
-  const { status: _status, upstream: _upstream, ...others } = checks ?? {};
-  const details = Object.entries(others).map(([name, value]) => `${name}: ${detailText(value)}`);
+  // The upstream has a line of its own.
+  const others = Object.entries(checks ?? {}).filter(([name]) => name !== 'status' && name !== 'upstream');
+  const details = others.map(([name, value]) => `${name}: ${detailText(value)}`);
   return ['no', ...details].join(', ');
 }
 

@@ -173,6 +173,8 @@ export const SAMPLE_ANSWERS: Answers = {
   'GET /workspaces/ws_1/api-keys': apiList([KEY]),
   'POST /workspaces/ws_1/api-keys': { status: 201, body: { ...KEY, key: 'svc_sk_secret' } },
   'DELETE /workspaces/ws_1/api-keys/key_1': { status: 204 },
+  'POST /workspaces/ws_1/api-keys/key_1/rotate': { body: { ...KEY, key: 'svc_sk_rotated' } },
+  'POST /workspaces': { status: 201, body: { id: 'ws_3', name: 'lab', role: 'owner' } },
   'GET /v1/models': { body: { object: 'list', data: MODELS } },
   'POST /v1/route': { body: DECISION },
 };
