@@ -87,6 +87,7 @@ export async function compose(input: CompositionInput): Promise<Composition> {
     makeRequestId: () => makeId('req'),
     monotonicMs: () => clock.monotonicMs(),
     allowedHosts: input.allowedHosts,
+    draining: () => inFlight.draining,
   });
   return { app, control, inFlight, makeId };
 }

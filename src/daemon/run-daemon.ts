@@ -49,15 +49,9 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
   const offers = await openOfferSource(settings, log, clock.nowMs);
   let listener: Listener | undefined;
   try {
-    const hosts = (): ReadonlySet<string> | undefined => (settings.behindProxy ? undefined : listener?.hosts);
-    const { app, control, inFlight, makeId } = await compose({
-      settings,
-      store,
-      offers,
-      clock,
-      log,
-      allowedHosts: hosts,
-    });
+    const allowedHosts = () => (settings.behindProxy ? undefined : listener?.hosts);
+    const composition = await compose({ settings, store, offers, clock, log, allowedHosts });
+    const { app, control, inFlight, makeId } = composition;
     // Before anything listens: whoever sees the daemon answer may already tell it to stop.
     const unhook = onSignals((signal, second) => {
       log.info({ signal }, 'stopping');

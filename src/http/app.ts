@@ -20,6 +20,8 @@ export type AppServices = {
   makeRequestId(): string;
   monotonicMs(): number;
   allowedHosts(): ReadonlySet<string> | undefined;
+  /** True once the daemon is stopping. */
+  draining(): boolean;
 };
 
 export function createApp(services: AppServices): Koa {
@@ -35,6 +37,8 @@ export function createApp(services: AppServices): Koa {
     ctx.state['startedMs'] = services.monotonicMs();
     // Sent with whatever answer comes; both names, since the two SDKs each look for their own.
     ctx.state['headers'] = { 'x-request-id': requestId, 'request-id': requestId };
+    // Kept-alive connections would go on asking a daemon that no longer listens.
+    if (services.draining()) ctx.res.setHeader('connection', 'close');
     return next();
   });
   app.use(errorHandler(services.log));

@@ -36,7 +36,7 @@ export type SettleRecord = {
 
 export type LedgerRecord = GrantRecord | HoldRecord | SettleRecord;
 
-/** One per request that passed authentication and asked for a completion. Fields as the contract (§7) names them. */
+/** One per completion that was admitted, however it ended. Fields as the contract (§7) names them. */
 export type UsageEntry = {
   readonly id: string;
   readonly request_id: string;
@@ -77,7 +77,7 @@ export type UsageEntry = {
   readonly upstream_cost: number | null;
   /** Named oddities, e.g. `usage_clamped`; empty when none. */
   readonly anomalies: readonly string[];
-  /** The decision in short; the whole one is kept for a while beside the journal. */
+  /** The decision in short: the scores of all candidates would outweigh the rest of the journal many times over. */
   readonly decision: DecisionSummary | null;
 };
 
