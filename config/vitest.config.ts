@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Polls wait for what a loaded machine does late, never for a moment in time.
+    expect: { poll: { timeout: 15_000 } },
   },
 });
