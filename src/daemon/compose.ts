@@ -26,7 +26,6 @@ export type Composition = {
   readonly app: Koa;
   readonly control: ControlServices;
   readonly inFlight: InFlight;
-  makeId(prefix: string): string;
 };
 
 export type CompositionInput = {
@@ -89,7 +88,7 @@ export async function compose(input: CompositionInput): Promise<Composition> {
     allowedHosts: input.allowedHosts,
     draining: () => inFlight.draining,
   });
-  return { app, control, inFlight, makeId };
+  return { app, control, inFlight };
 }
 
 function readinessOf(store: Store, offers: OfferSource, inFlight: InFlight) {

@@ -1,6 +1,7 @@
 // The daemon's life: open the data directory, listen, say so, and on a signal let open requests finish before leaving.
 
 import { performance } from 'node:perf_hooks';
+import type { ControlServices } from '../service/control-services.ts';
 import { openFileStore } from '../store/file-store.ts';
 import type { Store } from '../store/store.ts';
 import { compose } from './compose.ts';
@@ -12,7 +13,7 @@ import { openOfferSource } from './offer-source.ts';
 import { packageVersion } from './package-root.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { exitCodeOf } from './start-failure.ts';
-import { createDefaultWorkspace, type FirstRun, welcomeText } from './welcome.ts';
+import { welcomeText } from './welcome.ts';
 
 export type DaemonIo = { stdout(text: string): void; stderr(text: string): void };
 
@@ -50,8 +51,7 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
   let listener: Listener | undefined;
   try {
     const allowedHosts = () => (settings.behindProxy ? undefined : listener?.hosts);
-    const composition = await compose({ settings, store, offers, clock, log, allowedHosts });
-    const { app, control, inFlight, makeId } = composition;
+    const { app, control, inFlight } = await compose({ settings, store, offers, clock, log, allowedHosts });
     // Before anything listens: whoever sees the daemon answer may already tell it to stop.
     const unhook = onSignals((signal, second) => {
       log.info({ signal }, 'stopping');
@@ -66,17 +66,7 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
       version: packageVersion(),
       startedAt: new Date(clock.nowMs()).toISOString(),
     });
-    await announce({
-      settings,
-      io,
-      log,
-      store,
-      url,
-      control,
-      makeId,
-      nowMs: clock.nowMs,
-      upstream: offers.current().upstream.name,
-    });
+    await announce({ settings, io, log, store, url, control, upstream: offers.current().upstream.name });
     const code = await stopped.promise;
     unhook();
     return code;
@@ -97,7 +87,9 @@ function isUntouched({ documents }: Store): boolean {
   );
 }
 
-type Announcement = Omit<FirstRun, 'startingCredits'> & {
+type Announcement = {
+  readonly store: Store;
+  readonly control: ControlServices;
   readonly settings: Settings;
   readonly io: DaemonIo;
   readonly log: DaemonLog;
@@ -110,7 +102,9 @@ async function announce(it: Announcement): Promise<void> {
   const { settings, io, log, url, upstream } = it;
   const { startingCredits, home } = settings;
   if (isLoopback(settings.host) && isUntouched(it.store)) {
-    const key = await createDefaultWorkspace({ ...it, startingCredits });
+    const [started] = it.store.documents.workspaces();
+    const { id } = started ?? (await it.control.workspaces.createDefault());
+    const key = await it.control.apiKeys.firstKey(id);
     io.stdout(welcomeText(url, key, startingCredits, settings.upstreamUrl === undefined));
   }
   io.stdout(`svc ${packageVersion()} listens on ${url} (upstream: ${upstream}, data: ${home})\n`);

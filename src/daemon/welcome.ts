@@ -1,48 +1,4 @@
-// The first start on an empty data directory: a workspace with starting credits, one API key, and lines to paste.
-
-import { parseUsd } from '../ledger/nano.ts';
-import type { ControlServices } from '../service/control-services.ts';
-import type { Store } from '../store/store.ts';
-
-export type FirstRun = {
-  readonly store: Store;
-  readonly control: ControlServices;
-  readonly startingCredits: string;
-  makeId(prefix: string): string;
-  nowMs(): number;
-};
-
-/** Makes the `default` workspace, which the first account to register will own; resolves with the key's secret. */
-export async function createDefaultWorkspace(run: FirstRun): Promise<string> {
-  const [started] = run.store.documents.workspaces();
-  const workspaceId = started?.id ?? (await makeWorkspace(run));
-  const amountNano = parseUsd(run.startingCredits) ?? 0;
-  if (amountNano > 0) {
-    // Named after the workspace: made once, however often a first start was cut off.
-    await run.store.ledger.grant({
-      type: 'grant',
-      at: run.nowMs(),
-      id: workspaceId.replace('ws_', 'gr_'),
-      workspaceId,
-      amountNano,
-      note: 'starting credits',
-    });
-  }
-  return run.control.apiKeys.firstKey(workspaceId);
-}
-
-async function makeWorkspace(run: FirstRun): Promise<string> {
-  const workspace = {
-    id: run.makeId('ws'),
-    name: 'default',
-    createdAt: run.nowMs(),
-    members: [],
-    requestsPerMinute: null,
-    tokensPerMinute: null,
-  };
-  await run.store.documents.putWorkspace(workspace);
-  return workspace.id;
-}
+// The words of the first start: one API key, and lines to paste that use it.
 
 /** What is printed once: the secret, and commands for both formats that work when pasted. */
 export function welcomeText(url: string, key: string, startingCredits: string, sandbox: boolean): string {
