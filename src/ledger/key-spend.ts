@@ -6,11 +6,28 @@ export type SpendPeriod = 'total' | 'day' | 'month';
 const PERIODS_KEPT = 4;
 const MS_PER_DAY = 86_400_000;
 
+/** JSON of what was charged; what is held follows from the open holds. Periods are UTC days or months with their sums. */
+export type KeySpendState = {
+  readonly totalNano: number;
+  readonly days: readonly (readonly [period: number, nano: number])[];
+  readonly months: readonly (readonly [period: number, nano: number])[];
+};
+
 export class KeySpend {
   heldNano = 0;
   #totalNano = 0;
-  readonly #days = new Map<number, number>();
-  readonly #months = new Map<number, number>();
+  readonly #days: Map<number, number>;
+  readonly #months: Map<number, number>;
+
+  constructor(state: KeySpendState = { totalNano: 0, days: [], months: [] }) {
+    this.#totalNano = state.totalNano;
+    this.#days = new Map(state.days);
+    this.#months = new Map(state.months);
+  }
+
+  state(): KeySpendState {
+    return { totalNano: this.#totalNano, days: [...this.#days], months: [...this.#months] };
+  }
 
   charge(nano: number, atMs: number): void {
     this.#totalNano += nano;

@@ -1,7 +1,7 @@
 // The money state machine: what grants, holds and settlements add up to, per workspace and per key.
 
-import { KeySpend, type SpendPeriod } from './key-spend.ts';
-import type { GrantRecord, HoldRecord, LedgerRecord, SettleRecord } from './records.ts';
+import { KeySpend, type KeySpendState, type SpendPeriod } from './key-spend.ts';
+import type { GrantRecord, HoldRecord, LedgerRecord, ProgressRecord, SettleRecord } from './records.ts';
 
 export type FoldedBalance = { readonly grantedNano: number; readonly chargedNano: number; readonly heldNano: number };
 
@@ -23,7 +23,20 @@ export class LedgerRuleError extends Error {
  * Request ids are made here and are never used again, so remembering the latest is enough to make a repeated
  * settlement harmless; ids with an open hold are all remembered.
  */
-const SETTLED_IDS_KEPT = 100_000;
+const SETTLED_IDS_KEPT = 16_384;
+
+/**
+ * A fold as JSON: what a journal up to some place adds up to. What is held follows from the open holds. `settledIds` are the
+ * latest, oldest first.
+ */
+export type LedgerState = {
+  readonly workspaces: readonly { readonly id: string; readonly grantedNano: number; readonly chargedNano: number }[];
+  readonly keys: readonly ({ readonly id: string } & KeySpendState)[];
+  readonly grantIds: readonly string[];
+  readonly holds: readonly HoldRecord[];
+  readonly progress: readonly ProgressRecord[];
+  readonly settledIds: readonly string[];
+};
 
 type WorkspaceSums = { grantedNano: number; chargedNano: number; heldNano: number };
 
@@ -32,6 +45,7 @@ export class LedgerFold {
   readonly #workspaces = new Map<string, WorkspaceSums>();
   readonly #keys = new Map<string, KeySpend>();
   readonly #holds = new Map<string, HoldRecord>();
+  readonly #progress = new Map<string, ProgressRecord>();
   readonly #grantIds = new Set<string>();
   readonly #settledIds = new Set<string>();
   readonly #settledIdsKept: number;
@@ -40,10 +54,42 @@ export class LedgerFold {
     this.#settledIdsKept = settledIdsKept;
   }
 
+  /** Throws `LedgerRuleError` for a state whose holds are more than there is. */
+  static restore(state: LedgerState, settledIdsKept: number = SETTLED_IDS_KEPT): LedgerFold {
+    const fold = new LedgerFold(settledIdsKept);
+    for (const { id, grantedNano, chargedNano } of state.workspaces) {
+      fold.#workspaces.set(id, { grantedNano, chargedNano, heldNano: 0 });
+    }
+    for (const { id, ...spend } of state.keys) fold.#keys.set(id, new KeySpend(spend));
+    for (const id of state.grantIds) fold.#grantIds.add(id);
+    for (const id of state.settledIds) fold.#settledIds.add(id);
+    for (const hold of state.holds) fold.apply(hold);
+    for (const progress of state.progress) fold.apply(progress);
+    return fold;
+  }
+
+  /** `isPending` names holds that are decided but not yet in the journal: they are left out. */
+  state(isPending: (requestId: string) => boolean = () => false): LedgerState {
+    const holds = [...this.#holds.values()].filter(({ requestId }) => !isPending(requestId));
+    return {
+      workspaces: Array.from(this.#workspaces, ([id, { grantedNano, chargedNano }]) => ({
+        id,
+        grantedNano,
+        chargedNano,
+      })),
+      keys: Array.from(this.#keys, ([id, spend]) => ({ id, ...spend.state() })),
+      grantIds: [...this.#grantIds],
+      holds,
+      progress: holds.flatMap(({ requestId }) => this.#progress.get(requestId) ?? []),
+      settledIds: [...this.#settledIds],
+    };
+  }
+
   /** Throws `LedgerRuleError`, and then has changed nothing. */
   apply(record: LedgerRecord): void {
     if (record.type === 'grant') this.#applyGrant(record);
     else if (record.type === 'hold') this.#applyHold(record);
+    else if (record.type === 'progress') this.#applyProgress(record);
     else this.#applySettle(record);
   }
 
@@ -93,6 +139,11 @@ export class LedgerFold {
     return [...this.#holds.values()];
   }
 
+  /** What an open hold would be charged if the process had died; undefined while nothing is known of it. */
+  progressOf(requestId: string): ProgressRecord | undefined {
+    return this.#progress.get(requestId);
+  }
+
   hasGrant(grantId: string): boolean {
     return this.#grantIds.has(grantId);
   }
@@ -127,6 +178,14 @@ export class LedgerFold {
     this.#holds.set(record.requestId, record);
   }
 
+  /** Progress of a request that has ended came too late to matter. */
+  #applyProgress(record: ProgressRecord): void {
+    const hold = this.#holds.get(record.requestId);
+    if (hold === undefined) return;
+    checkSettle(record, hold);
+    this.#progress.set(record.requestId, record);
+  }
+
   #applySettle(record: SettleRecord): void {
     if (this.#settledIds.has(record.requestId)) {
       throw new LedgerRuleError(`the request ${record.requestId} is settled twice`);
@@ -149,6 +208,7 @@ export class LedgerFold {
 
   #freeHold(hold: HoldRecord): void {
     this.#holds.delete(hold.requestId);
+    this.#progress.delete(hold.requestId);
     this.#sumsOf(hold.workspaceId).heldNano -= hold.amountNano;
     this.#keyOf(hold.apiKeyId).heldNano -= hold.amountNano;
   }
@@ -171,7 +231,7 @@ export class LedgerFold {
 }
 
 /** Throws `LedgerRuleError` unless the settlement may end this hold (undefined: there is none). */
-export function checkSettle(record: SettleRecord, hold: HoldRecord | undefined): void {
+export function checkSettle(record: SettleRecord | ProgressRecord, hold: HoldRecord | undefined): void {
   checkAmount('a charge', record.chargeNano);
   if (hold === undefined) {
     if (record.chargeNano === 0) return;

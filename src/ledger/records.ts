@@ -1,4 +1,4 @@
-// What the journal holds: grants, holds, settlements and releases. Amounts are integer nano-dollars (1e-9 USD).
+// What the journal holds: grants, holds, progress and settlements. Amounts are integer nano-dollars (1e-9 USD).
 
 export type CostKind = 'measured' | 'estimated' | 'free';
 
@@ -34,7 +34,20 @@ export type SettleRecord = {
   readonly entry: UsageEntry;
 };
 
-export type LedgerRecord = GrantRecord | HoldRecord | SettleRecord;
+/**
+ * What a request has delivered so far, and what that costs: the settlement it gets should the process die. The latest
+ * one counts; the settlement ends it. It moves no money by itself.
+ */
+export type ProgressRecord = {
+  readonly type: 'progress';
+  readonly at: number;
+  readonly requestId: string;
+  readonly workspaceId: string;
+  readonly chargeNano: number;
+  readonly entry: UsageEntry;
+};
+
+export type LedgerRecord = GrantRecord | HoldRecord | ProgressRecord | SettleRecord;
 
 /** One per completion that was admitted, however it ended. Fields as the contract (§7) names them. */
 export type UsageEntry = {

@@ -1,12 +1,18 @@
 // The data directory itself: ours, for us alone, and either new or complete.
 
-import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { realDisk } from './journal-file.ts';
+import type { Disk } from './disk.ts';
+import { removeIfThere, writeNewFile } from './replace-file.ts';
 import { DamagedStateError, errorCode, FilePermissionError } from './store-errors.ts';
 
-export type DataPaths = { readonly root: string; readonly journal: string; readonly documents: string };
+export type DataPaths = {
+  readonly root: string;
+  readonly journal: string;
+  readonly documents: string;
+  /** What can be made again from the journal: a snapshot and the index of usage entries. */
+  readonly index: string;
+};
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -14,15 +20,20 @@ const OTHERS = 0o077;
 const PERMISSION_CODES: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Makes what is missing and closes it to others; throws `FilePermissionError` for what it may not mend. */
-export async function prepareDataDirectory(root: string): Promise<DataPaths> {
-  const paths = { root, journal: join(root, 'journal'), documents: join(root, 'documents') };
+export async function prepareDataDirectory(root: string, disk: Disk): Promise<DataPaths> {
+  const paths = {
+    root,
+    journal: join(root, 'journal'),
+    documents: join(root, 'documents'),
+    index: join(root, 'index'),
+  };
   try {
-    for (const directory of [paths.root, paths.journal, paths.documents]) {
+    for (const directory of [paths.root, paths.journal, paths.documents, paths.index]) {
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
       await closeToOthers(directory, DIRECTORY_MODE);
       await checkFiles(directory);
     }
-    await realDisk.syncDirectory(root);
+    await disk.syncDirectory(root);
   } catch (error) {
     if (!PERMISSION_CODES.includes(errorCode(error) ?? '')) throw error;
     throw new FilePermissionError(
@@ -48,15 +59,11 @@ export async function isInitialized(paths: DataPaths): Promise<boolean> {
 }
 
 /** The last step of a first start. */
-export async function markInitialized(paths: DataPaths): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
-  const marker = await open(join(paths.root, MARKER), flags, FILE_MODE);
-  try {
-    await marker.sync();
-  } finally {
-    await marker.close();
-  }
-  await realDisk.syncDirectory(paths.root);
+export async function markInitialized(paths: DataPaths, disk: Disk): Promise<void> {
+  const path = join(paths.root, MARKER);
+  await removeIfThere(disk, path);
+  await writeNewFile(disk, path, Buffer.alloc(0));
+  await disk.syncDirectory(paths.root);
 }
 
 /** A link to a directory is followed only when both are ours. */

@@ -1,6 +1,7 @@
 // One kind of document in memory, over one file: readers see only what is on disk, writers share a write.
 
 import { Low } from 'lowdb';
+import type { Disk } from './disk.ts';
 import { isDiskFull, storageUnavailable } from './disk-full.ts';
 import { DurableJsonAdapter } from './durable-json-adapter.ts';
 
@@ -19,6 +20,7 @@ export type DocumentTableOptions<T> = {
   readonly isStale?: (item: T) => boolean;
   /** A write failed for another reason than a full disk. */
   readonly onFatal: (error: Error) => void;
+  readonly disk: Disk;
 };
 
 /** What a change does to the documents to be written; what it throws rejects this change alone. */

@@ -1,11 +1,11 @@
 // A lowdb adapter whose writes survive a power cut: a new file, synced, renamed over the old, which stays as `.bak`.
 
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
-import { realDisk } from './journal-file.ts';
+import type { Disk } from './disk.ts';
+import { replaceFile, temporaryPath, writeNewFile } from './replace-file.ts';
 import { DamagedStateError, errorCode } from './store-errors.ts';
 
 export type DurableJsonOptions<T> = {
@@ -16,16 +16,17 @@ export type DurableJsonOptions<T> = {
   readonly parse: (content: unknown) => T;
   /** True where a missing file means damage, not a first start. */
   readonly required: boolean;
+  readonly disk: Disk;
 };
 
 export class DurableJsonAdapter<T> implements Adapter<T> {
-  readonly #directory: string;
+  readonly #disk: Disk;
   readonly #path: string;
   readonly #parse: (content: unknown) => T;
   readonly #required: boolean;
 
   constructor(options: DurableJsonOptions<T>) {
-    this.#directory = options.directory;
+    this.#disk = options.disk;
     this.#path = join(options.directory, options.name);
     this.#parse = options.parse;
     this.#required = options.required;
@@ -44,16 +45,8 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
 
   /** Resolves once the content is on disk under its name. On failure the old content is still there. */
   async write(content: T): Promise<void> {
-    const temporary = this.#temporaryPath();
-    try {
-      await writeSynced(temporary, JSON.stringify(content));
-      await this.#keepLastGood();
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await unlinkIfThere(temporary);
-      throw error;
-    }
-    await realDisk.syncDirectory(this.#directory);
+    const bytes = Buffer.from(JSON.stringify(content), 'utf8');
+    await replaceFile(this.#disk, this.#path, bytes, () => this.#keepLastGood());
   }
 
   async #readText(): Promise<string | null> {
@@ -74,40 +67,14 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
 
   /** A second name for the old content, so that there is no moment without a file. */
   async #keepLastGood(): Promise<void> {
-    const temporary = this.#temporaryPath();
+    const temporary = temporaryPath(this.#path);
     try {
-      await link(this.#path, temporary);
+      await this.#disk.link(this.#path, temporary);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return;
       // Some file systems have no hard links.
-      await copyFile(this.#path, temporary, constants.COPYFILE_EXCL);
+      await writeNewFile(this.#disk, temporary, await readFile(this.#path));
     }
-    await rename(temporary, `${this.#path}.bak`);
-  }
-
-  #temporaryPath(): string {
-    return `${this.#path}.${randomBytes(8).toString('hex')}${TEMPORARY_SUFFIX}`;
-  }
-}
-
-/** What a killed process may leave behind in the directory. */
-export const TEMPORARY_SUFFIX = '.tmp';
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(path, flags, 0o600);
-  try {
-    await file.writeFile(text, 'utf8');
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function unlinkIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    await this.#disk.rename(temporary, `${this.#path}.bak`);
   }
 }

@@ -4,6 +4,7 @@ import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { SvcError } from '../wire/svc-error.ts';
+import type { Disk } from './disk.ts';
 import {
   accountSchema,
   answerSchema,
@@ -16,7 +17,7 @@ import {
   workspaceSchema,
 } from './document-schemas.ts';
 import { type DocumentTable, type DocumentTableOptions, openDocumentTable } from './document-table.ts';
-import { TEMPORARY_SUFFIX } from './durable-json-adapter.ts';
+import { TEMPORARY_SUFFIX } from './replace-file.ts';
 import type { Account, ApiKey, Documents, IdempotentAnswer, Preferences, Session, Workspace } from './store.ts';
 
 export type FileDocumentsOptions = {
@@ -25,6 +26,7 @@ export type FileDocumentsOptions = {
   readonly required: boolean;
   readonly now: () => number;
   readonly onFatal: (error: Error) => void;
+  readonly disk: Disk;
 };
 
 const ANSWER_KEPT_MS = 24 * 3_600_000;

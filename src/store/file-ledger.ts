@@ -1,10 +1,11 @@
 // Money over the journal: reserves in memory at once, and lets everything else happen only when it is on disk.
 
 import { checkSettle, type FoldedBalance, LedgerFold } from '../ledger/ledger-fold.ts';
-import type { GrantRecord, HoldRecord, LedgerRecord, SettleRecord } from '../ledger/records.ts';
+import type { GrantRecord, HoldRecord, LedgerRecord, ProgressRecord, SettleRecord } from '../ledger/records.ts';
 import { boundCharge } from '../ledger/usage-guard.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import type { Journal } from './journal.ts';
+import type { RecordPlace } from './journal-format.ts';
 import type {
   BudgetPeriod,
   HoldRequest,
@@ -34,14 +35,14 @@ export class FileLedger implements Ledger {
   #journal: Journal | null = null;
 
   /** Takes in a record that is already in the journal. Throws `LedgerRuleError`. */
-  replay(record: LedgerRecord, seq: number): void {
+  replay(record: LedgerRecord, place: RecordPlace): void {
     this.#fold.apply(record);
-    if (record.type === 'settle') this.#usage.add(record.workspaceId, seq, record.entry);
+    if (record.type === 'settle') this.#usage.add(record.workspaceId, place.seq, record.entry);
   }
 
   /** Takes in a record that has just become durable; its hold counts already. */
-  commit(record: LedgerRecord, seq: number): void {
-    if (record.type !== 'hold') this.replay(record, seq);
+  commit(record: LedgerRecord, place: RecordPlace): void {
+    if (record.type !== 'hold') this.replay(record, place);
   }
 
   /** From here on new records go to this journal. */
@@ -63,6 +64,13 @@ export class FileLedger implements Ledger {
     this.#fold.apply(record);
     await tracked(this.#holding, requestId, this.#writeHold(journal, record));
     return decision;
+  }
+
+  progress(record: ProgressRecord): void {
+    const hold = this.#fold.openHold(record.requestId);
+    if (this.#journal === null || hold === undefined) return;
+    // A full disk or a stop loses the watermark, which is all it is; the journal itself reports anything worse.
+    this.#journal.append(boundToHold(record, hold)).catch(() => undefined);
   }
 
   async settle(record: SettleRecord): Promise<boolean> {
@@ -143,7 +151,7 @@ export class FileLedger implements Ledger {
 }
 
 /** The entry's cost is always what is charged, and that is never more than was held. */
-function boundToHold(record: SettleRecord, hold: HoldRecord): SettleRecord {
+function boundToHold<Ending extends SettleRecord | ProgressRecord>(record: Ending, hold: HoldRecord): Ending {
   const { chargeNano, anomalies } = boundCharge(record.chargeNano, hold.amountNano);
   if (anomalies.length === 0 && record.entry.cost === chargeNano) return record;
   const entry = { ...record.entry, cost: chargeNano, anomalies: [...record.entry.anomalies, ...anomalies] };

@@ -4,11 +4,12 @@ import { relative } from 'node:path';
 import type { HoldRecord, LedgerRecord } from '../ledger/records.ts';
 import { type DataPaths, isInitialized, markInitialized, prepareDataDirectory } from './data-directory.ts';
 import { acquireDataLock, type DataLock } from './data-lock.ts';
+import { type Disk, realDisk } from './disk.ts';
 import { type FileDocuments, openFileDocuments } from './file-documents.ts';
 import { FileLedger } from './file-ledger.ts';
 import { recoverHolds } from './hold-recovery.ts';
 import { type Journal, openJournal } from './journal.ts';
-import type { JournalDisk } from './journal-file.ts';
+import type { RecordPlace } from './journal-format.ts';
 import { type JournalReadReport, readJournal } from './journal-reader.ts';
 import type { Documents, Ledger, Store } from './store.ts';
 import { DamagedStateError } from './store-errors.ts';
@@ -23,8 +24,8 @@ export type FileStoreOptions = {
   readonly onNotice?: (notice: string) => void;
   /** Ids of the usage entries made for recovered holds. */
   readonly randomId?: () => string;
-  /** The journal's disk; tests put a faulty one here. */
-  readonly journalDisk?: JournalDisk;
+  /** Tests put a faulty one here. */
+  readonly disk?: Disk;
   readonly journalSegmentBytesMax?: number;
   readonly probeIntervalMs?: number;
 };
@@ -49,7 +50,7 @@ export interface FileStore extends Store {
  * `DamagedJournalError` (78), or what the disk throws.
  */
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
-  const paths = await prepareDataDirectory(options.directory);
+  const paths = await prepareDataDirectory(options.directory, options.disk ?? realDisk);
   const lock = await acquireDataLock(paths.root);
   try {
     return await openLocked(options, paths, lock);
@@ -61,8 +62,8 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
 
 async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: DataLock): Promise<FileStore> {
   const required = await isInitialized(paths);
-  const { now, onFatal } = options;
-  const documents = await openFileDocuments({ directory: paths.documents, required, now, onFatal });
+  const { now, onFatal, disk = realDisk } = options;
+  const documents = await openFileDocuments({ directory: paths.documents, required, now, onFatal, disk });
   const ledger = new FileLedger();
   const replayed = await replay(paths, ledger);
   const { report } = replayed;
@@ -76,7 +77,7 @@ async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: Dat
   const journal = await openJournalFor(options, paths, recovery, replayed);
   ledger.writeTo(journal);
   await recovery.run(openHolds);
-  if (!required) await markInitialized(paths);
+  if (!required) await markInitialized(paths, disk);
   const opening: StoreOpening = {
     journalLines: report.lines,
     journalSegments: report.segments,
@@ -93,9 +94,9 @@ async function replay(paths: DataPaths, ledger: FileLedger): Promise<Replayed> {
   let segmentAt = 0;
   const report = await readJournal({
     directory: paths.journal,
-    onLine: ({ record, seq }) => {
+    onLine: ({ record }, place) => {
       if (record.type === 'segment') segmentAt = record.at;
-      else if (record.type !== 'foreign') ledger.replay(record, seq);
+      else if (record.type !== 'foreign') ledger.replay(record, place);
     },
   });
   return { report, segmentAt };
@@ -104,7 +105,7 @@ async function replay(paths: DataPaths, ledger: FileLedger): Promise<Replayed> {
 async function cutTail(options: FileStoreOptions, report: JournalReadReport): Promise<void> {
   const { torn } = report;
   if (torn === null) return;
-  const saved = await cutTornTail(torn);
+  const saved = await cutTornTail(torn, options.disk ?? realDisk);
   options.onNotice?.(
     `${relative(options.directory, torn.file)}: cut ${torn.bytes} bytes of an unfinished write at byte ${torn.offset} (record ${torn.seq}); they are in ${saved}`,
   );
@@ -120,11 +121,12 @@ function openJournalFor(
     directory: paths.journal,
     position: report.position,
     segmentAt,
+    segmentCrc: report.segmentCrc,
     now: options.now,
-    onCommitted: (record: LedgerRecord, seq: number) => recovery.ledger.commit(record, seq),
+    onCommitted: (record: LedgerRecord, place: RecordPlace) => recovery.ledger.commit(record, place),
     onFatal: options.onFatal,
     onWritable: (writable) => recovery.onWritable(writable),
-    ...(options.journalDisk !== undefined && { disk: options.journalDisk }),
+    ...(options.disk !== undefined && { disk: options.disk }),
     ...(options.journalSegmentBytesMax !== undefined && { segmentBytesMax: options.journalSegmentBytesMax }),
     ...(options.probeIntervalMs !== undefined && { probeIntervalMs: options.probeIntervalMs }),
   });

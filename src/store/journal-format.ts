@@ -24,6 +24,14 @@ export type ForeignRecord = { readonly type: 'foreign' };
 export type JournalRecord = LedgerRecord | SegmentRecord | ForeignRecord;
 export type JournalLine = { readonly seq: number; readonly prev: string; readonly record: JournalRecord };
 
+/** Where a record is: `offset` and `bytes` (without the line feed) are of the segment's uncompressed text. */
+export type RecordPlace = {
+  readonly seq: number;
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: number;
+};
+
 export const JOURNAL_FORMAT = 1;
 /** `prev` of the first line there is. */
 export const FIRST_PREV = 'AAAAAAAAAAAAAAAAAAAAAA';

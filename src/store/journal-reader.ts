@@ -1,6 +1,6 @@
 // Reads a journal from first to last line, read-only, and checks number, checksum and chain of each.
 
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import {
   decodeLine,
   FIRST_PREV,
@@ -9,8 +9,10 @@ import {
   type JournalLine,
   LINE_BYTES_MAX,
   LINE_START,
+  type RecordPlace,
 } from './journal-format.ts';
-import { listSegments, segmentPath } from './segment-name.ts';
+import { openSegmentFile, type SegmentFile } from './segment-file.ts';
+import { listSegments } from './segment-name.ts';
 import { DamagedJournalError } from './store-errors.ts';
 
 /** Where the next line goes: what a writer needs to go on, and a reader to begin in the middle. */
@@ -29,15 +31,19 @@ export type JournalReadReport = {
   readonly position: JournalPosition;
   readonly lines: number;
   readonly segments: number;
+  /** CRC-32 of the last segment's bytes that were read and are no torn tail. */
+  readonly segmentCrc: number;
   readonly torn: TornTail | null;
 };
 
 export type JournalReadOptions = {
   readonly directory: string;
   /** Called in order with each line. What it throws is wrapped as damage at that line. */
-  readonly onLine: (line: JournalLine) => void;
+  readonly onLine: (line: JournalLine, place: RecordPlace) => void;
   /** Where to begin, such as a snapshot's place; the first line otherwise. */
   readonly from?: JournalPosition;
+  /** CRC-32 of that segment's bytes before `from`. */
+  readonly fromCrc?: number;
 };
 
 const CHUNK_BYTES = 1_048_576;
@@ -50,16 +56,27 @@ export async function readJournal(options: JournalReadOptions): Promise<JournalR
   const segments = all.filter((segment) => segment >= from.segment);
   let cursor = from;
   let lines = 0;
+  let segmentCrc = 0;
   let torn: TornTail | null = null;
   for (const segment of segments) {
     const offset = segment === from.segment ? from.offset : 0;
-    const reading = new SegmentReading(segmentPath(options.directory, segment), { ...cursor, segment, offset });
-    await reading.run(options.onLine);
-    if (reading.invalid !== null) torn = await reading.tornTail(segment === all.at(-1));
-    cursor = reading.position;
-    lines += reading.lines;
+    const file = await openSegmentFile(options.directory, segment);
+    try {
+      const reading = new SegmentReading(
+        file,
+        { ...cursor, segment, offset },
+        offset === 0 ? 0 : (options.fromCrc ?? 0),
+      );
+      await reading.run(options.onLine);
+      if (reading.invalid !== null) torn = await reading.tornTail(segment === all.at(-1));
+      cursor = reading.position;
+      segmentCrc = reading.crc;
+      lines += reading.lines;
+    } finally {
+      await file.close();
+    }
   }
-  return { position: cursor, lines, segments: segments.length, torn };
+  return { position: cursor, lines, segments: segments.length, segmentCrc, torn };
 }
 
 class SegmentReading {
@@ -67,60 +84,54 @@ class SegmentReading {
   lines = 0;
   /** Why the line at `position` is none; null once the whole file was read. */
   invalid: string | null = null;
-  readonly #path: string;
+  /** Of the lines taken. */
+  crc: number;
+  readonly #file: SegmentFile;
 
-  constructor(path: string, position: JournalPosition) {
-    this.#path = path;
+  constructor(file: SegmentFile, position: JournalPosition, crc: number) {
+    this.#file = file;
+    this.crc = crc;
     this.position = position;
   }
 
-  async run(onLine: (line: JournalLine) => void): Promise<void> {
-    const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      let rest: Buffer = Buffer.alloc(0);
-      // One byte more than there is, so that a short file ends with its first chunk.
-      const chunkBytes = Math.min(CHUNK_BYTES, (await handle.stat()).size - this.position.offset + 1);
-      for (;;) {
-        const chunk = await readAt(handle, this.position.offset + rest.length, chunkBytes);
-        if (chunk.length === 0) break;
-        rest = this.#takeLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), onLine);
-        if (this.invalid === null && rest.length > LINE_BYTES_MAX) this.invalid = 'the line is too long';
-        if (this.invalid !== null) return;
-      }
-      if (rest.length > 0) this.invalid = 'the line has no end';
-    } finally {
-      await handle.close();
+  async run(onLine: JournalReadOptions['onLine']): Promise<void> {
+    let rest: Buffer = Buffer.alloc(0);
+    // One byte more than there is, so that a short file ends with its first chunk.
+    const chunkBytes = Math.min(CHUNK_BYTES, (await this.#file.size()) - this.position.offset + 1);
+    for (;;) {
+      const chunk = await this.#file.read(this.position.offset + rest.length, chunkBytes);
+      if (chunk.length === 0) break;
+      rest = this.#takeLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), onLine);
+      if (this.invalid === null && rest.length > LINE_BYTES_MAX) this.invalid = 'the line is too long';
+      if (this.invalid !== null) return;
     }
+    if (rest.length > 0) this.invalid = 'the line has no end';
   }
 
   /** Damage, unless this is the last segment and nothing whole comes after the invalid line. */
   async tornTail(isLast: boolean): Promise<TornTail> {
     const { offset, nextSeq } = this.position;
     if (!isLast) throw this.#damage(`${this.invalid}, and a segment follows`);
-    const handle = await open(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      const { size } = await handle.stat();
-      const bytes = await readAt(handle, offset, size - offset);
-      if (hasWholeLineAfterStart(bytes)) throw this.#damage(`${this.invalid}, and whole records follow`);
-      return { file: this.#path, offset, bytes: bytes.length, seq: nextSeq };
-    } finally {
-      await handle.close();
-    }
+    const bytes = await this.#file.read(offset, (await this.#file.size()) - offset);
+    if (hasWholeLineAfterStart(bytes)) throw this.#damage(`${this.invalid}, and whole records follow`);
+    return { file: this.#file.path, offset, bytes: bytes.length, seq: nextSeq };
   }
 
   /** Hands on each whole valid line and answers what is left over. */
-  #takeLines(bytes: Buffer, onLine: (line: JournalLine) => void): Buffer {
+  #takeLines(bytes: Buffer, onLine: JournalReadOptions['onLine']): Buffer {
     let start = 0;
     for (;;) {
       const end = bytes.indexOf(LINE_FEED, start);
-      if (end === -1) return bytes.subarray(start);
-      this.#takeLine(bytes.subarray(start, end), onLine);
-      if (this.invalid !== null) return bytes.subarray(start);
+      if (end !== -1) this.#takeLine(bytes.subarray(start, end), onLine);
+      if (end === -1 || this.invalid !== null) {
+        this.crc = crc32(bytes.subarray(0, start), this.crc);
+        return bytes.subarray(start);
+      }
       start = end + 1;
     }
   }
 
-  #takeLine(bytes: Buffer, onLine: (line: JournalLine) => void): void {
+  #takeLine(bytes: Buffer, onLine: JournalReadOptions['onLine']): void {
     const line = decodeLine(bytes);
     if (typeof line === 'string') {
       // A valid checksum over the wrong content is no accident of a crash.
@@ -133,7 +144,7 @@ class SegmentReading {
     if (line.prev !== prev) throw this.#damage('it does not follow the record before it');
     this.#checkHeader(line);
     try {
-      onLine(line);
+      onLine(line, { seq: nextSeq, segment, offset, bytes: bytes.length });
     } catch (error) {
       throw this.#damage(error instanceof Error ? error.message : String(error), error);
     }
@@ -153,7 +164,7 @@ class SegmentReading {
 
   #damage(reason: string, cause?: unknown): DamagedJournalError {
     const { offset, nextSeq } = this.position;
-    return new DamagedJournalError({ file: this.#path, offset, seq: nextSeq }, reason, cause);
+    return new DamagedJournalError({ file: this.#file.path, offset, seq: nextSeq }, reason, cause);
   }
 }
 
@@ -170,15 +181,4 @@ function hasWholeLineAfterStart(bytes: Buffer): boolean {
     start = bytes.indexOf(LINE_START, start + 1);
   }
   return false;
-}
-
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(bytes, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
 }

@@ -1,12 +1,13 @@
 // The journal's one writer: everything that arrives while a batch is being made durable forms the next batch.
 
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { utcDay } from '../ledger/key-spend.ts';
 import type { LedgerRecord } from '../ledger/records.ts';
 import { SvcError } from '../wire/svc-error.ts';
+import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { isDiskFull, storageUnavailable } from './disk-full.ts';
-import { type JournalDisk, type JournalFile, realDisk } from './journal-file.ts';
-import { encodeLine, JOURNAL_FORMAT, type SegmentRecord } from './journal-format.ts';
+import { encodeLine, JOURNAL_FORMAT, type RecordPlace, type SegmentRecord } from './journal-format.ts';
 import type { JournalPosition } from './journal-reader.ts';
 import { segmentPath } from './segment-name.ts';
 import { openSpaceReserve, type SpaceReserve } from './space-reserve.ts';
@@ -18,14 +19,20 @@ export type JournalOptions = {
   readonly position: JournalPosition;
   /** When the segment of `position` was begun, for the daily change of segment. */
   readonly segmentAt: number;
+  /** CRC-32 of what that segment holds so far. */
+  readonly segmentCrc: number;
   readonly now: () => number;
   /** Called for each record in the journal's order once it is durable, before its promise resolves. */
-  readonly onCommitted: (record: LedgerRecord, seq: number) => void;
+  readonly onCommitted: (record: LedgerRecord, place: RecordPlace) => void;
+  /** Called after the last `onCommitted` of a batch, in the same turn: what was folded is what is before `position`. */
+  readonly onBatch?: (position: JournalPosition) => void;
+  /** The segment before this one will not be written any more. */
+  readonly onSegment?: (segment: number) => void;
   /** The disk can't be trusted any more; the process has to end. Called once. */
   readonly onFatal: (error: Error) => void;
   /** The disk filled up, or has space again. */
   readonly onWritable?: (writable: boolean) => void;
-  readonly disk?: JournalDisk;
+  readonly disk?: Disk;
   readonly segmentBytesMax?: number;
   readonly probeIntervalMs?: number;
 };
@@ -43,7 +50,7 @@ type Pending = {
   readonly resolve: (seq: number) => void;
   readonly reject: (error: Error) => void;
 };
-type Batch = { readonly bytes: Buffer; readonly firstSeq: number; readonly after: JournalPosition };
+type Batch = { readonly bytes: Buffer; readonly places: readonly RecordPlace[]; readonly after: JournalPosition };
 
 /** Throws what the disk throws. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
@@ -60,11 +67,12 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
 export class Journal {
   readonly #options: JournalOptions;
-  readonly #disk: JournalDisk;
+  readonly #disk: Disk;
   readonly #reserve: SpaceReserve;
-  #file: JournalFile;
+  #file: DiskFile;
   #position: JournalPosition;
   #segmentDay: number;
+  #segmentCrc: number;
   #queue: Pending[] = [];
   #draining: Promise<void> | null = null;
   #writable = true;
@@ -74,12 +82,13 @@ export class Journal {
   #probeTimer: NodeJS.Timeout | null = null;
   #probing: Promise<void> | null = null;
 
-  constructor(options: JournalOptions, disk: JournalDisk, reserve: SpaceReserve, file: JournalFile) {
+  constructor(options: JournalOptions, disk: Disk, reserve: SpaceReserve, file: DiskFile) {
     this.#options = options;
     this.#disk = disk;
     this.#reserve = reserve;
     this.#file = file;
     this.#position = options.position;
+    this.#segmentCrc = options.segmentCrc;
     this.#segmentDay = utcDay(options.position.offset === 0 ? options.now() : options.segmentAt);
   }
 
@@ -90,6 +99,11 @@ export class Journal {
   /** Where the next record goes. */
   get position(): JournalPosition {
     return this.#position;
+  }
+
+  /** CRC-32 of the running segment's bytes before `position`. */
+  get segmentCrc(): number {
+    return this.#segmentCrc;
   }
 
   /**
@@ -163,14 +177,18 @@ export class Journal {
     if (!(await this.#tryOrFull(batch, () => this.#changeSegmentWhenDue()))) return;
     const { offset } = this.#position;
     if (this.#file.size() !== offset) throw new Error('another process has written to the journal');
-    const { bytes, firstSeq, after } = this.#encode(batch);
+    const { bytes, places, after } = this.#encode(batch);
     if (!(await this.#tryOrFull(batch, () => writeWhole(this.#file, bytes, offset)))) return;
     await this.#file.datasync();
     this.#position = after;
+    this.#segmentCrc = crc32(bytes, this.#segmentCrc);
     batch.forEach((pending, index) => {
-      this.#options.onCommitted(pending.record, firstSeq + index);
-      pending.resolve(firstSeq + index);
+      const place = places[index];
+      if (place === undefined) return;
+      this.#options.onCommitted(pending.record, place);
+      pending.resolve(place.seq);
     });
+    this.#options.onBatch?.(after);
   }
 
   /** False when the disk was full; the batch has then been dealt with. */
@@ -195,25 +213,28 @@ export class Journal {
     this.#file = next;
     this.#segmentDay = day;
     this.#position = { ...this.#position, segment: segment + 1, offset: 0 };
+    this.#segmentCrc = 0;
     await previous.close();
     await syncOrFatal(this.#disk, this.#options.directory);
+    this.#options.onSegment?.(segment + 1);
   }
 
   #encode(batch: readonly Pending[]): Batch {
-    let { nextSeq: seq, prev } = this.#position;
-    const { segment, offset } = this.#position;
-    let text = '';
-    const add = (record: LedgerRecord | SegmentRecord) => {
-      const encoded = encodeLine(record, seq, prev);
-      text += `${encoded.line}\n`;
-      prev = encoded.hash;
+    let { nextSeq: seq, prev, offset } = this.#position;
+    const { segment } = this.#position;
+    const lines: string[] = [];
+    const add = (record: LedgerRecord | SegmentRecord): RecordPlace => {
+      const { line, hash } = encodeLine(record, seq, prev);
+      const place = { seq, segment, offset, bytes: Buffer.byteLength(line) };
+      lines.push(line, '\n');
+      prev = hash;
       seq += 1;
+      offset += place.bytes + 1;
+      return place;
     };
     if (offset === 0) add({ type: 'segment', format: JOURNAL_FORMAT, segment, at: this.#options.now() });
-    const firstSeq = seq;
-    for (const pending of batch) add(pending.record);
-    const bytes = Buffer.from(text, 'utf8');
-    return { bytes, firstSeq, after: { segment, offset: offset + bytes.length, nextSeq: seq, prev } };
+    const places = batch.map((pending) => add(pending.record));
+    return { bytes: Buffer.from(lines.join(''), 'utf8'), places, after: { segment, offset, nextSeq: seq, prev } };
   }
 
   /** Leaves the file as it was, frees the reserve for the settlements and refuses the rest. */
@@ -265,7 +286,7 @@ export class Journal {
 }
 
 /** A directory that can't be synced is never the passing kind of trouble, whatever the code says. */
-async function syncOrFatal(disk: JournalDisk, directory: string): Promise<void> {
+async function syncOrFatal(disk: Disk, directory: string): Promise<void> {
   try {
     await disk.syncDirectory(directory);
   } catch (cause) {

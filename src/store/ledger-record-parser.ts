@@ -1,6 +1,13 @@
 // A journal line's object → the ledger record it holds. The checksum has been checked: this guards against other versions.
 
-import type { GrantRecord, HoldRecord, LedgerRecord, SettleRecord, UsageEntry } from '../ledger/records.ts';
+import type {
+  GrantRecord,
+  HoldRecord,
+  LedgerRecord,
+  ProgressRecord,
+  SettleRecord,
+  UsageEntry,
+} from '../ledger/records.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,8 +18,10 @@ export function parseLedgerRecord(fields: Fields): LedgerRecord | string | undef
       return parseGrant(fields);
     case 'hold':
       return parseHold(fields);
+    case 'progress':
+      return parseEnding(fields, 'progress');
     case 'settle':
-      return parseSettle(fields);
+      return parseEnding(fields, 'settle');
     default:
       return undefined;
   }
@@ -39,11 +48,11 @@ function parseHold(fields: Fields): HoldRecord | string {
   return { type: 'hold', at, requestId, workspaceId, apiKeyId, amountNano, model };
 }
 
-function parseSettle(fields: Fields): SettleRecord | string {
+function parseEnding(fields: Fields, type: 'progress' | 'settle'): ProgressRecord | SettleRecord | string {
   const { at, requestId, workspaceId, chargeNano, entry } = fields;
-  if (!isTime(at) || !isText(requestId) || !isText(workspaceId)) return 'its settlement is malformed';
-  if (!isAmount(chargeNano) || !isUsageEntry(entry)) return 'its settlement is malformed';
-  return { type: 'settle', at, requestId, workspaceId, chargeNano, entry };
+  if (!isTime(at) || !isText(requestId) || !isText(workspaceId)) return `its ${type} is malformed`;
+  if (!isAmount(chargeNano) || !isUsageEntry(entry)) return `its ${type} is malformed`;
+  return { type, at, requestId, workspaceId, chargeNano, entry };
 }
 
 /** Checks what sums and lists depend on; the rest is as this program wrote it. */

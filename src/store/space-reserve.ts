@@ -1,7 +1,7 @@
 // A file that keeps disk space free for the settlements of requests already under way when the disk fills up.
 
 import { randomBytes } from 'node:crypto';
-import type { JournalDisk, JournalFile } from './journal-file.ts';
+import type { Disk, DiskFile } from './disk.ts';
 import { errorCode } from './store-errors.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -12,10 +12,10 @@ const RESERVE_BYTES = 1_048_576;
 const SLACK_BYTES = 1_048_576;
 
 export class SpaceReserve {
-  readonly #file: JournalFile;
+  readonly #file: DiskFile;
   #full = false;
 
-  constructor(file: JournalFile) {
+  constructor(file: DiskFile) {
     this.#file = file;
   }
 
@@ -51,7 +51,7 @@ export class SpaceReserve {
   }
 }
 
-export async function openSpaceReserve(disk: JournalDisk, path: string): Promise<SpaceReserve> {
+export async function openSpaceReserve(disk: Disk, path: string): Promise<SpaceReserve> {
   try {
     return new SpaceReserve(await disk.open(path, 'existing'));
   } catch (error) {

@@ -2,7 +2,7 @@
 // Nothing it hands out is shared mutable state: callers get frozen or copied values.
 
 import type { Role } from '../identity/roles.ts';
-import type { GrantRecord, HoldRecord, SettleRecord, UsageEntry } from '../ledger/records.ts';
+import type { GrantRecord, HoldRecord, ProgressRecord, SettleRecord, UsageEntry } from '../ledger/records.ts';
 
 export type Account = {
   readonly id: string;
@@ -139,6 +139,11 @@ export type UsagePage = { readonly entries: readonly UsageEntry[]; readonly next
 export interface Ledger {
   /** One atomic step: checks balance and key budget, reserves, or says what is available. */
   hold(request: HoldRequest): Promise<HoldResult>;
+  /**
+   * Notes what an open hold would be charged if the process died now. Nobody waits for it and it may be lost: it is a
+   * watermark, not money. Without an open hold it is dropped.
+   */
+  progress(record: ProgressRecord): void;
   /** Idempotent by request id: a second settle changes nothing and answers `false`. A request without a hold may settle at 0. */
   settle(record: SettleRecord): Promise<boolean>;
   /** Idempotent by `record.id`. */

@@ -165,7 +165,7 @@ describe('a full disk', () => {
   it('undoes what was refused, keeps settling, and goes on when there is space', async () => {
     const disk = new FaultyDisk();
     const directory = await makeDirectory();
-    const store = await openStore(directory, { journalDisk: disk, probeIntervalMs: 5 });
+    const store = await openStore(directory, { disk: disk, probeIntervalMs: 5 });
     const { ledger } = store;
     await ledger.grant(makeGrant(100));
     await ledger.hold(makeHoldRequest('req_1', 60));
@@ -198,7 +198,7 @@ describe('a full disk', () => {
     await before.close();
     const disk = new FaultyDisk();
     disk.spaceBytes = 0;
-    const store = await openStore(directory, { journalDisk: disk, probeIntervalMs: 5 });
+    const store = await openStore(directory, { disk: disk, probeIntervalMs: 5 });
     // The reserve of the run before may be given up for the settlement; without it the hold stays.
     expect([0, 60]).toContain(store.ledger.balance('ws_1').heldNano);
     disk.spaceBytes = 10_000_000;

@@ -2,6 +2,7 @@
 import { mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { realDisk } from '../../src/store/disk.ts';
 import { encodeLine, FIRST_PREV } from '../../src/store/journal-format.ts';
 import { type JournalReadReport, readJournal } from '../../src/store/journal-reader.ts';
 import { DamagedJournalError, DamagedStateError } from '../../src/store/store-errors.ts';
@@ -140,7 +141,7 @@ describe('a torn tail', () => {
     await write(directory, Buffer.concat([first, Buffer.from('half a rec')]));
     const { torn } = await readJournal({ directory, onLine: () => undefined });
     if (torn === null) throw new Error('the tail was not seen');
-    const name = await cutTornTail(torn);
+    const name = await cutTornTail(torn, realDisk);
     expect(name).toMatch(/^torn-14-[0-9a-f]+\.bin$/);
     expect(await readFile(join(directory, name), 'utf8')).toBe('half a rec');
     expect(await readFile(join(directory, FIRST))).toEqual(first);

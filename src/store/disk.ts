@@ -1,11 +1,12 @@
-// The few file operations a journal needs, as a port: tests put a faulty disk behind it.
+// The few file operations that change state on disk, as a port: tests put a faulty or a recording disk behind it.
 
 import { fstatSync } from 'node:fs';
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
 
-export interface JournalFile {
+export interface DiskFile {
   /** May write less than asked; answers how many bytes it wrote. */
   write(bytes: Buffer, position: number): Promise<number>;
+  /** Makes content and length durable. */
   datasync(): Promise<void>;
   truncate(length: number): Promise<void>;
   /** The length now, as the file system has it. */
@@ -13,19 +14,28 @@ export interface JournalFile {
   close(): Promise<void>;
 }
 
-export interface JournalDisk {
-  /** Opens for writing; `create` demands that the file is not there yet. Never follows a link. */
-  open(path: string, mode: 'create' | 'existing'): Promise<JournalFile>;
+/** Everything the store changes goes through here; names become durable with `syncDirectory` alone. */
+export interface Disk {
+  /** Opens for writing; `create` demands that the file is not there yet. Never follows a link. Files are 0600. */
+  open(path: string, mode: 'create' | 'existing'): Promise<DiskFile>;
+  rename(from: string, to: string): Promise<void>;
+  /** A second name for a file; fails where the file system has none, or where `to` exists. */
+  link(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
   /** Makes names in a directory durable. */
   syncDirectory(path: string): Promise<void>;
 }
 
-export const realDisk: JournalDisk = {
+export const realDisk: Disk = {
   async open(path, mode) {
     const flags = constants.O_WRONLY | constants.O_NOFOLLOW;
     const handle = await open(path, mode === 'create' ? flags | constants.O_CREAT | constants.O_EXCL : flags, 0o600);
     return new RealFile(handle);
   },
+
+  rename,
+  link,
+  remove: unlink,
 
   async syncDirectory(path) {
     const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -37,7 +47,7 @@ export const realDisk: JournalDisk = {
   },
 };
 
-class RealFile implements JournalFile {
+class RealFile implements DiskFile {
   readonly #handle: FileHandle;
 
   constructor(handle: FileHandle) {
