@@ -1,7 +1,5 @@
 // Accounts, sessions, workspaces, keys, preferences and saved answers: one file per kind, read from memory.
 
-import { readdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { z } from 'zod';
 import { SvcError } from '../wire/svc-error.ts';
 import type { Disk } from './disk.ts';
@@ -17,7 +15,7 @@ import {
   workspaceSchema,
 } from './document-schemas.ts';
 import { type DocumentTable, type DocumentTableOptions, openDocumentTable } from './document-table.ts';
-import { TEMPORARY_SUFFIX } from './replace-file.ts';
+import { removeTemporaries } from './replace-file.ts';
 import type { Account, ApiKey, Documents, IdempotentAnswer, Preferences, Session, Workspace } from './store.ts';
 
 export type FileDocumentsOptions = {
@@ -52,7 +50,7 @@ type Tables = {
 
 /** Throws `DamagedStateError` for a file that is missing or unreadable. */
 export async function openFileDocuments(options: FileDocumentsOptions): Promise<FileDocuments> {
-  await removeTemporaryFiles(options.directory);
+  await removeTemporaries(options.disk, options.directory);
   const { now } = options;
   const open = <T>(
     name: string,
@@ -188,10 +186,4 @@ function emailKey(email: string): string {
 
 function isOver(answer: IdempotentAnswer, nowMs: number): boolean {
   return nowMs - answer.at >= ANSWER_KEPT_MS;
-}
-
-async function removeTemporaryFiles(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (name.endsWith(TEMPORARY_SUFFIX)) await unlink(join(directory, name));
-  }
 }

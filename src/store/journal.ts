@@ -72,6 +72,7 @@ export class Journal {
   #file: DiskFile;
   #position: JournalPosition;
   #segmentDay: number;
+  #segmentAt: number;
   #segmentCrc: number;
   #queue: Pending[] = [];
   #draining: Promise<void> | null = null;
@@ -88,6 +89,7 @@ export class Journal {
     this.#reserve = reserve;
     this.#file = file;
     this.#position = options.position;
+    this.#segmentAt = options.segmentAt;
     this.#segmentCrc = options.segmentCrc;
     this.#segmentDay = utcDay(options.position.offset === 0 ? options.now() : options.segmentAt);
   }
@@ -99,6 +101,11 @@ export class Journal {
   /** Where the next record goes. */
   get position(): JournalPosition {
     return this.#position;
+  }
+
+  /** When the running segment was begun. */
+  get segmentAt(): number {
+    return this.#segmentAt;
   }
 
   /** CRC-32 of the running segment's bytes before `position`. */
@@ -232,7 +239,10 @@ export class Journal {
       offset += place.bytes + 1;
       return place;
     };
-    if (offset === 0) add({ type: 'segment', format: JOURNAL_FORMAT, segment, at: this.#options.now() });
+    if (offset === 0) {
+      this.#segmentAt = this.#options.now();
+      add({ type: 'segment', format: JOURNAL_FORMAT, segment, at: this.#segmentAt });
+    }
     const places = batch.map((pending) => add(pending.record));
     return { bytes: Buffer.from(lines.join(''), 'utf8'), places, after: { segment, offset, nextSeq: seq, prev } };
   }

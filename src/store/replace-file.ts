@@ -1,13 +1,14 @@
 // Replaces a file whole and durably: a new file, synced, renamed over the old, and the directory synced.
 
 import { randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { errorCode } from './store-errors.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** What a killed process may leave behind in the directory; `removeTemporaries` clears it away. */
-export const TEMPORARY_SUFFIX = '.tmp';
+const TEMPORARY_SUFFIX = '.tmp';
 
 export function temporaryPath(path: string): string {
   return `${path}.${randomBytes(8).toString('hex')}${TEMPORARY_SUFFIX}`;
@@ -51,5 +52,12 @@ export async function removeIfThere(disk: Disk, path: string): Promise<void> {
     await disk.remove(path);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Nobody else may be writing in the directory. */
+export async function removeTemporaries(disk: Disk, directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (name.endsWith(TEMPORARY_SUFFIX)) await removeIfThere(disk, join(directory, name));
   }
 }
