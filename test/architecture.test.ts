@@ -19,7 +19,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['wire', 'service', 'api/types'],
   api: [],
   daemon: ['wire', 'routing', 'ledger', 'identity', 'store', 'upstream', 'service', 'http', 'api'],
-  cli: ['api', 'daemon/settings', 'daemon/run-daemon', 'daemon/package-root'],
+  cli: [
+    'api',
+    'daemon/settings',
+    'daemon/run-daemon',
+    'daemon/package-root',
+    'daemon/ledger-tools',
+    'daemon/ledger-views',
+  ],
 };
 
 const PURE = ['wire', 'routing', 'ledger', 'identity'];

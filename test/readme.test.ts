@@ -88,6 +88,7 @@ describe('the commands of the command line', () => {
       'credits',
       'explain',
       'keys',
+      'ledger',
       'login',
       'logout',
       'models',

@@ -19,6 +19,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   keys: 'API keys of the current workspace',
   credits: 'credits of the current workspace',
   workspaces: 'the workspaces you belong to',
+  ledger: "the operator's checks of the ledger, read from the data directory itself",
 };
 
 const WORKSPACE: OptionSpec = {
@@ -175,6 +176,24 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ['usage --since 7d --by model', 'usage --csv > usage.csv'],
     load: async () => (await import('./commands/usage.ts')).runUsage,
+  },
+  {
+    path: 'ledger verify',
+    summary: 'prove from its files that the journal is whole and every balance right; also beside a running daemon',
+    examples: ['ledger verify', 'ledger verify --home /var/lib/svc --json'],
+    load: async () => (await import('./commands/ledger-verify.ts')).runLedgerVerify,
+  },
+  {
+    path: 'ledger reconcile',
+    summary: 'show what was charged beside what the upstream said it cost, from the files of the journal',
+    options: [
+      { flags: '--since <time>', help: 'from then on: a length before now such as 7d, or a date' },
+      { flags: '--until <time>', help: 'up to then' },
+      { flags: '--by <group>', help: 'what to sum by (default: model)', choices: ['model', 'upstream', 'day'] },
+      { flags: '--csv', help: 'print the sums as CSV' },
+    ],
+    examples: ['ledger reconcile --since 30d', 'ledger reconcile --by day --csv > reconcile.csv'],
+    load: async () => (await import('./commands/ledger-reconcile.ts')).runLedgerReconcile,
   },
   {
     path: 'models',

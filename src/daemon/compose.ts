@@ -75,8 +75,8 @@ export async function compose(input: CompositionInput): Promise<Composition> {
   };
   const caller = { store, limiter, accounts: control.accounts, workspaces: control.workspaces, nowMs, offer };
   const app = createApp({
+    completion,
     inference: {
-      completion,
       models: createModelLister(caller),
       preview: createRoutePreview({ ...caller, classify, makeId, allowUnknownPrice }),
     },

@@ -40,6 +40,7 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const store = await openFileStore({
     directory: settings.home,
+    journalKeepDays: settings.journalKeepDays,
     now: clock.nowMs,
     onFatal: (error) => {
       log.error({ error }, 'the journal can no longer be trusted to reach the disk; stopping');

@@ -16,7 +16,7 @@ export class SettingsError extends Error {
   }
 }
 
-type Kind = 'text' | 'url' | 'port' | 'milliseconds' | 'usd' | 'flag' | readonly string[];
+type Kind = 'text' | 'url' | 'port' | 'milliseconds' | 'days' | 'usd' | 'flag' | readonly string[];
 
 export type SettingRow = {
   /** Key in `config.json`; the flag is its kebab-case form. */
@@ -84,6 +84,13 @@ export const SETTINGS: readonly SettingRow[] = [
     'info',
     'least level that is logged',
   ),
+  row(
+    'journalKeepDays',
+    'SVC_JOURNAL_KEEP_DAYS',
+    'days',
+    '0',
+    'days that usage entries are kept; 0 keeps them for ever',
+  ),
   row('store', 'SVC_STORE', ['file:'], 'file:', 'where state is kept'),
 ];
 
@@ -109,6 +116,8 @@ export type Settings = {
   readonly startingCredits: string;
   readonly behindProxy: boolean;
   readonly logLevel: string;
+  /** 0: for ever. */
+  readonly journalKeepDays: number;
 };
 
 export type SettingsInput = {
@@ -124,11 +133,11 @@ export function loadSettings(input: SettingsInput): Settings {
   const values: Record<string, string> = {};
   for (const setting of SETTINGS) values[setting.name] = settingValue(setting, input, file);
   const text = (name: string): string | undefined => values[name] || undefined;
-  const ms = (name: string): number => Number(values[name]);
+  const number = (name: string): number => Number(values[name]);
   return {
     home,
     host: values['host'] ?? '',
-    port: Number(values['port']),
+    port: number('port'),
     baseUrl: text('baseUrl')?.replace(/\/$/, ''),
     apiKey: text('apiKey'),
     token: text('token'),
@@ -136,16 +145,17 @@ export function loadSettings(input: SettingsInput): Settings {
     upstreamApiKey: text('upstreamApiKey'),
     upstreamFormats: values['upstreamFormats'] === 'chat,messages' ? 'chat,messages' : 'chat',
     upstreamDialect: dialectOf(values['upstreamDialect']),
-    upstreamConnectTimeoutMs: ms('upstreamConnectTimeoutMs'),
-    upstreamFirstEventTimeoutMs: ms('upstreamFirstEventTimeoutMs'),
-    upstreamIdleTimeoutMs: ms('upstreamIdleTimeoutMs'),
-    drainTimeoutMs: ms('drainTimeoutMs'),
+    upstreamConnectTimeoutMs: number('upstreamConnectTimeoutMs'),
+    upstreamFirstEventTimeoutMs: number('upstreamFirstEventTimeoutMs'),
+    upstreamIdleTimeoutMs: number('upstreamIdleTimeoutMs'),
+    drainTimeoutMs: number('drainTimeoutMs'),
     catalog: text('catalog'),
     catalogOverrides: file.catalogOverrides,
     allowUnknownPrice: values['allowUnknownPrice'] === 'true',
     startingCredits: values['startingCredits'] ?? '0',
     behindProxy: values['behindProxy'] === 'true',
     logLevel: values['logLevel'] ?? 'info',
+    journalKeepDays: number('journalKeepDays'),
   };
 }
 
@@ -246,6 +256,7 @@ const CHECKS: Readonly<Record<Extract<Kind, string>, { ok(value: string): boolea
     ok: (value) => /^[1-9]\d{0,9}$/.test(value) && Number(value) <= MILLISECONDS_MAX,
     wants: 'must be a whole number of milliseconds',
   },
+  days: { ok: (value) => /^\d{1,5}$/.test(value), wants: 'must be a whole number of days from 0 to 99999' },
   usd: {
     ok: (value) => /^\d{1,7}(\.\d{1,9})?$/.test(value) && Number(value) <= USD_MAX,
     wants: 'must be an amount in USD of at most 1000000, such as 10 or 2.50',

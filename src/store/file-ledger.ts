@@ -1,9 +1,11 @@
 // Money over the journal: reserves in memory at once, and lets everything else happen only when it is on disk.
 
-import { checkSettle, type FoldedBalance, LedgerFold } from '../ledger/ledger-fold.ts';
+import { checkSettle, type FoldedBalance, type LedgerFold, type LedgerState } from '../ledger/ledger-fold.ts';
 import type { GrantRecord, HoldRecord, LedgerRecord, ProgressRecord, SettleRecord } from '../ledger/records.ts';
 import { boundCharge } from '../ledger/usage-guard.ts';
 import { SvcError } from '../wire/svc-error.ts';
+import type { EntryReader } from './entry-reader.ts';
+import type { OpenHold } from './hold-recovery.ts';
 import type { Journal } from './journal.ts';
 import type { RecordPlace } from './journal-format.ts';
 import type {
@@ -16,7 +18,13 @@ import type {
   UsagePage,
   UsageSum,
 } from './store.ts';
-import { UsageIndex } from './usage-index.ts';
+import type { UsageIndex } from './usage-index.ts';
+
+export type FileLedgerParts = {
+  readonly fold: LedgerFold;
+  readonly usage: UsageIndex;
+  readonly entries: EntryReader;
+};
 
 /**
  * How the pieces keep the balance right at every prefix of the journal: a hold counts from the moment it is decided, in
@@ -24,8 +32,11 @@ import { UsageIndex } from './usage-index.ts';
  * durable. So memory never promises more than the journal.
  */
 export class FileLedger implements Ledger {
-  readonly #fold = new LedgerFold();
-  readonly #usage = new UsageIndex();
+  readonly #fold: LedgerFold;
+  readonly #usage: UsageIndex;
+  readonly #entries: EntryReader;
+  /** Requests whose holds are decided and not yet in the journal. */
+  readonly #unwritten = new Set<string>();
   /** Writes under way by request or grant id, so that a second call waits for the first. */
   readonly #holding = new Map<string, Promise<unknown>>();
   readonly #settling = new Map<string, Promise<unknown>>();
@@ -34,15 +45,22 @@ export class FileLedger implements Ledger {
   #grantingNano = 0;
   #journal: Journal | null = null;
 
+  constructor(parts: FileLedgerParts) {
+    this.#fold = parts.fold;
+    this.#usage = parts.usage;
+    this.#entries = parts.entries;
+  }
+
   /** Takes in a record that is already in the journal. Throws `LedgerRuleError`. */
   replay(record: LedgerRecord, place: RecordPlace): void {
     this.#fold.apply(record);
-    if (record.type === 'settle') this.#usage.add(record.workspaceId, place.seq, record.entry);
+    if (record.type === 'settle') this.#usage.add(record.workspaceId, place, record.entry);
   }
 
   /** Takes in a record that has just become durable; its hold counts already. */
   commit(record: LedgerRecord, place: RecordPlace): void {
-    if (record.type !== 'hold') this.replay(record, place);
+    if (record.type === 'hold') this.#unwritten.delete(record.requestId);
+    else this.replay(record, place);
   }
 
   /** From here on new records go to this journal. */
@@ -50,8 +68,13 @@ export class FileLedger implements Ledger {
     this.#journal = journal;
   }
 
-  openHolds(): readonly HoldRecord[] {
-    return this.#fold.openHolds();
+  openHolds(): readonly OpenHold[] {
+    return this.#fold.openHolds().map((hold) => ({ hold, progress: this.#fold.progressOf(hold.requestId) }));
+  }
+
+  /** What the journal holds at this moment: to be asked between two batches. */
+  state(): LedgerState {
+    return this.#fold.state((requestId) => this.#unwritten.has(requestId));
   }
 
   async hold(request: HoldRequest): Promise<HoldResult> {
@@ -62,6 +85,7 @@ export class FileLedger implements Ledger {
     const record =
       decision.heldNano === amountNano ? request.record : { ...request.record, amountNano: decision.heldNano };
     this.#fold.apply(record);
+    this.#unwritten.add(requestId);
     await tracked(this.#holding, requestId, this.#writeHold(journal, record));
     return decision;
   }
@@ -118,7 +142,8 @@ export class FileLedger implements Ledger {
   }
 
   async usage(workspaceId: string, filter: UsageFilter, limit: number, cursor: string | null): Promise<UsagePage> {
-    return this.#usage.page(workspaceId, filter, limit, cursor);
+    const { places, nextCursor } = this.#usage.page(workspaceId, filter, limit, cursor);
+    return { entries: await this.#entries.read(places), nextCursor };
   }
 
   usageSums(workspaceId: string, groupBy: UsageGroupBy, filter: UsageFilter): readonly UsageSum[] {
@@ -131,6 +156,7 @@ export class FileLedger implements Ledger {
       await journal.append(record);
     } catch (error) {
       this.#fold.undoHold(record.requestId);
+      this.#unwritten.delete(record.requestId);
       throw error;
     }
   }

@@ -1,16 +1,21 @@
 // The store in a data directory: takes the lock, reads documents and journal, ends what a dead process left open.
 
 import { relative } from 'node:path';
-import type { HoldRecord, LedgerRecord } from '../ledger/records.ts';
+import type { LedgerRecord } from '../ledger/records.ts';
 import { type DataPaths, isInitialized, markInitialized, prepareDataDirectory } from './data-directory.ts';
 import { acquireDataLock, type DataLock } from './data-lock.ts';
 import { type Disk, realDisk } from './disk.ts';
+import type { EntryReader } from './entry-reader.ts';
 import { type FileDocuments, openFileDocuments } from './file-documents.ts';
-import { FileLedger } from './file-ledger.ts';
-import { recoverHolds } from './hold-recovery.ts';
+import type { FileLedger } from './file-ledger.ts';
+import { type OpenHold, recoverHolds } from './hold-recovery.ts';
 import { type Journal, openJournal } from './journal.ts';
+import { JournalArchive } from './journal-archive.ts';
 import type { RecordPlace } from './journal-format.ts';
-import { type JournalReadReport, readJournal } from './journal-reader.ts';
+import type { JournalReadReport } from './journal-reader.ts';
+import { type OpenedLedger, openLedger } from './ledger-opening.ts';
+import { removeTemporaries } from './replace-file.ts';
+import { SnapshotKeeper } from './snapshot-keeper.ts';
 import type { Documents, Ledger, Store } from './store.ts';
 import { DamagedStateError } from './store-errors.ts';
 import { cutTornTail } from './torn-tail.ts';
@@ -28,12 +33,20 @@ export type FileStoreOptions = {
   readonly disk?: Disk;
   readonly journalSegmentBytesMax?: number;
   readonly probeIntervalMs?: number;
+  /** Whole segments older than this are given up, their sums carried over; 0 keeps all. */
+  readonly journalKeepDays?: number;
+  /** Records between two snapshots. */
+  readonly snapshotEveryRecords?: number;
 };
 
 /** What opening found and did. */
 export type StoreOpening = {
+  /** Records that had to be read again. */
   readonly journalLines: number;
+  /** The segments they are in. */
   readonly journalSegments: number;
+  /** Whether a snapshot saved reading the rest. */
+  readonly fromSnapshot: boolean;
   readonly tornBytes: number;
   readonly recoveredHolds: number;
   readonly lockEpoch: number;
@@ -64,42 +77,29 @@ async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: Dat
   const required = await isInitialized(paths);
   const { now, onFatal, disk = realDisk } = options;
   const documents = await openFileDocuments({ directory: paths.documents, required, now, onFatal, disk });
-  const ledger = new FileLedger();
-  const replayed = await replay(paths, ledger);
-  const { report } = replayed;
-  if (required && report.segments === 0) throw new DamagedStateError(paths.journal, 'the journal is missing');
+  await removeTemporaries(disk, paths.index);
+  const opened = await openLedger(paths, notify(options));
+  const { report, ledger } = opened;
+  if (required && report.position.segment === 0) throw new DamagedStateError(paths.journal, 'the journal is missing');
   const firstStart = !required && documents.empty && report.position.nextSeq <= 2;
   if (!required && !firstStart)
     options.onNotice?.(`the file "initialized" was missing in ${paths.root} and was put back`);
   await cutTail(options, report);
   const openHolds = ledger.openHolds();
   const recovery = new LaterRecovery(options, ledger);
-  const journal = await openJournalFor(options, paths, recovery, replayed);
-  ledger.writeTo(journal);
+  const background = await openJournalFor(options, paths, recovery, opened);
+  ledger.writeTo(background.journal);
   await recovery.run(openHolds);
   if (!required) await markInitialized(paths, disk);
   const opening: StoreOpening = {
     journalLines: report.lines,
     journalSegments: report.segments,
+    fromSnapshot: opened.snapshot !== null,
     tornBytes: report.torn?.bytes ?? 0,
     recoveredHolds: openHolds.length - recovery.left.length,
     lockEpoch: lock.epoch,
   };
-  return new OpenFileStore({ documents, ledger, journal, lock, firstStart, opening });
-}
-
-type Replayed = { readonly report: JournalReadReport; readonly segmentAt: number };
-
-async function replay(paths: DataPaths, ledger: FileLedger): Promise<Replayed> {
-  let segmentAt = 0;
-  const report = await readJournal({
-    directory: paths.journal,
-    onLine: ({ record }, place) => {
-      if (record.type === 'segment') segmentAt = record.at;
-      else if (record.type !== 'foreign') ledger.replay(record, place);
-    },
-  });
-  return { report, segmentAt };
+  return new OpenFileStore({ documents, ledger, entries: opened.entries, ...background, lock, firstStart, opening });
 }
 
 async function cutTail(options: FileStoreOptions, report: JournalReadReport): Promise<void> {
@@ -111,30 +111,68 @@ async function cutTail(options: FileStoreOptions, report: JournalReadReport): Pr
   );
 }
 
-function openJournalFor(
+type Writers = { readonly journal: Journal; readonly snapshots: SnapshotKeeper; readonly archive: JournalArchive };
+
+/** The journal for writing, and what follows behind it: snapshots, and the care of old segments. */
+async function openJournalFor(
   options: FileStoreOptions,
   paths: DataPaths,
   recovery: LaterRecovery,
-  { report, segmentAt }: Replayed,
-): Promise<Journal> {
-  return openJournal({
+  opened: OpenedLedger,
+): Promise<Writers> {
+  const { report, ledger, usage } = opened;
+  const { disk = realDisk, now } = options;
+  const journal: Journal = await openJournal({
     directory: paths.journal,
     position: report.position,
-    segmentAt,
+    segmentAt: opened.segmentAt,
     segmentCrc: report.segmentCrc,
-    now: options.now,
-    onCommitted: (record: LedgerRecord, place: RecordPlace) => recovery.ledger.commit(record, place),
+    now,
+    onCommitted: (record: LedgerRecord, place: RecordPlace) => ledger.commit(record, place),
+    onBatch: (position) => snapshots.onBatch(position),
+    onSegment: (segment) => archive.onSegment(segment),
     onFatal: options.onFatal,
     onWritable: (writable) => recovery.onWritable(writable),
-    ...(options.disk !== undefined && { disk: options.disk }),
+    disk,
     ...(options.journalSegmentBytesMax !== undefined && { segmentBytesMax: options.journalSegmentBytesMax }),
     ...(options.probeIntervalMs !== undefined && { probeIntervalMs: options.probeIntervalMs }),
   });
+  const snapshots = new SnapshotKeeper({
+    disk,
+    journalDirectory: paths.journal,
+    indexDirectory: paths.index,
+    capture: () => ({
+      position: journal.position,
+      segmentAt: journal.segmentAt,
+      segmentCrc: journal.segmentCrc,
+      ledger: ledger.state(),
+      usage,
+    }),
+    last: opened.snapshot,
+    onNotice: notify(options),
+    ...(options.snapshotEveryRecords !== undefined && { everyRecords: options.snapshotEveryRecords }),
+  });
+  const archive = new JournalArchive({
+    directory: paths.journal,
+    disk,
+    now,
+    keepDays: options.journalKeepDays ?? 0,
+    append: (record) => journal.append(record),
+    rollupBefore: (segment) => usage.rollupBefore(segment),
+    onExpired: (firstSegment) => usage.forgetBefore(firstSegment),
+    onNotice: notify(options),
+  });
+  archive.start();
+  return { journal, snapshots, archive };
+}
+
+function notify(options: FileStoreOptions): (notice: string) => void {
+  return (notice) => options.onNotice?.(notice);
 }
 
 /** Recovers open holds now, and those a full disk kept open as soon as there is space. */
 class LaterRecovery {
-  left: readonly HoldRecord[] = [];
+  left: readonly OpenHold[] = [];
   readonly ledger: FileLedger;
   readonly #options: FileStoreOptions;
 
@@ -143,7 +181,7 @@ class LaterRecovery {
     this.ledger = ledger;
   }
 
-  async run(holds: readonly HoldRecord[]): Promise<void> {
+  async run(holds: readonly OpenHold[]): Promise<void> {
     this.left = await recoverHolds(this.ledger, holds, this.#options);
   }
 
@@ -153,10 +191,10 @@ class LaterRecovery {
   }
 }
 
-type OpenParts = {
+type OpenParts = Writers & {
   readonly documents: FileDocuments;
   readonly ledger: FileLedger;
-  readonly journal: Journal;
+  readonly entries: EntryReader;
   readonly lock: DataLock;
   readonly firstStart: boolean;
   readonly opening: StoreOpening;
@@ -192,11 +230,15 @@ class OpenFileStore implements FileStore {
   }
 
   async #closeAll(): Promise<void> {
+    const { documents, archive, journal, snapshots, entries, lock } = this.#parts;
     try {
-      await this.#parts.documents.close();
-      await this.#parts.journal.close();
+      await documents.close();
+      await archive.close();
+      await journal.close();
+      await snapshots.write();
+      await entries.close();
     } finally {
-      await this.#parts.lock.release();
+      await lock.release();
     }
   }
 }

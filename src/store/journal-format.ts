@@ -18,10 +18,23 @@ export type SegmentRecord = {
   readonly at: number;
 };
 
+/**
+ * The state at the start of `segment` is in its carry file, whose digest (lower-case hex SHA-256) this is: what comes before
+ * that segment may be missing from here on.
+ */
+export type CarryRecord = {
+  readonly type: 'carry';
+  readonly at: number;
+  readonly segment: number;
+  readonly digest: string;
+};
+
 /** A record of a later version: its line is checked and counted, its meaning is left alone. */
 export type ForeignRecord = { readonly type: 'foreign' };
 
-export type JournalRecord = LedgerRecord | SegmentRecord | ForeignRecord;
+/** What is written: everything a journal has that this version knows. */
+export type WrittenRecord = LedgerRecord | SegmentRecord | CarryRecord;
+export type JournalRecord = WrittenRecord | ForeignRecord;
 export type JournalLine = { readonly seq: number; readonly prev: string; readonly record: JournalRecord };
 
 /** Where a record is: `offset` and `bytes` (without the line feed) are of the segment's uncompressed text. */
@@ -45,7 +58,7 @@ const BODY_START = CRC_END + 2;
 
 /** The line of a record, without its line feed, and the `prev` of the line after it. */
 export function encodeLine(
-  record: LedgerRecord | SegmentRecord,
+  record: WrittenRecord,
   seq: number,
   prev: string,
 ): { readonly line: string; readonly hash: string } {
@@ -90,6 +103,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 function parseRecord(value: Record<string, unknown>): JournalRecord | string {
   if (value['type'] === 'segment') return parseSegment(value);
+  if (value['type'] === 'carry') return parseCarry(value);
   return parseLedgerRecord(value) ?? { type: 'foreign' };
 }
 
@@ -98,6 +112,13 @@ function parseSegment(value: Record<string, unknown>): SegmentRecord | string {
   if (format !== JOURNAL_FORMAT) return `it is of format ${String(format)}, which this version does not read`;
   if (typeof segment !== 'number' || typeof at !== 'number') return 'its header is incomplete';
   return { type: 'segment', format, segment, at };
+}
+
+function parseCarry(value: Record<string, unknown>): CarryRecord | string {
+  const { at, segment, digest } = value;
+  if (typeof at !== 'number' || typeof segment !== 'number' || typeof digest !== 'string')
+    return 'its carry is malformed';
+  return { type: 'carry', at, segment, digest };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

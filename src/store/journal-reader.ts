@@ -1,6 +1,8 @@
 // Reads a journal from first to last line, read-only, and checks number, checksum and chain of each.
 
 import { crc32 } from 'node:zlib';
+import { type Carry, CarryCheck, readJournalBase } from './carry.ts';
+import { DamagedSegmentError } from './compressed-segment.ts';
 import {
   decodeLine,
   FIRST_PREV,
@@ -12,8 +14,8 @@ import {
   type RecordPlace,
 } from './journal-format.ts';
 import { openSegmentFile, type SegmentFile } from './segment-file.ts';
-import { listSegments } from './segment-name.ts';
-import { DamagedJournalError } from './store-errors.ts';
+import { listSegments, segmentPath } from './segment-name.ts';
+import { DamagedJournalError, DamagedStateError } from './store-errors.ts';
 
 /** Where the next line goes: what a writer needs to go on, and a reader to begin in the middle. */
 export type JournalPosition = {
@@ -44,39 +46,71 @@ export type JournalReadOptions = {
   readonly from?: JournalPosition;
   /** CRC-32 of that segment's bytes before `from`. */
   readonly fromCrc?: number;
+  /** What `readJournalBase` answered for this directory; it is read where this is absent. */
+  readonly base?: Carry | null;
+  /** The first segment that is not read any more, although it is there. */
+  readonly before?: number;
+  /** For reading beside other work: what is done at once is a chunk, and `pause` is awaited between two chunks. */
+  readonly pace?: ReadingPace;
 };
 
-const CHUNK_BYTES = 1_048_576;
+export type ReadingPace = { readonly chunkBytes: number; readonly pause: () => Promise<void> };
+
+const FULL_PACE: ReadingPace = { chunkBytes: 1_048_576, pause: async () => undefined };
 const LINE_FEED = 10;
 
-/** Throws `DamagedJournalError` for anything but a torn tail. */
+/** Throws `DamagedStateError`, and `DamagedJournalError` where a record is to blame, for anything but a torn tail. */
 export async function readJournal(options: JournalReadOptions): Promise<JournalReadReport> {
-  const all = await listSegments(options.directory);
-  const from = options.from ?? { segment: all[0] ?? 0, offset: 0, nextSeq: 1, prev: FIRST_PREV };
-  const segments = all.filter((segment) => segment >= from.segment);
-  let cursor = from;
-  let lines = 0;
-  let segmentCrc = 0;
-  let torn: TornTail | null = null;
-  for (const segment of segments) {
-    const offset = segment === from.segment ? from.offset : 0;
-    const file = await openSegmentFile(options.directory, segment);
+  const { directory } = options;
+  const base = options.base === undefined ? await readJournalBase(directory) : options.base;
+  const all = await listSegments(directory);
+  const last = all.at(-1) ?? 0;
+  const from = options.from ?? base?.position ?? { segment: all[0] ?? 0, offset: 0, nextSeq: 1, prev: FIRST_PREV };
+  const check = new CarryCheck(base);
+  const onLine: JournalReadOptions['onLine'] = (line, place) => {
+    check.take(line.record);
+    options.onLine(line, place);
+  };
+  let report: JournalReadReport = { position: from, lines: 0, segments: 0, segmentCrc: 0, torn: null };
+  for (const segment of all) {
+    if (segment < from.segment || segment >= (options.before ?? Number.POSITIVE_INFINITY)) continue;
+    const file = await openSegmentFile(directory, segment);
     try {
-      const reading = new SegmentReading(
-        file,
-        { ...cursor, segment, offset },
-        offset === 0 ? 0 : (options.fromCrc ?? 0),
-      );
-      await reading.run(options.onLine);
-      if (reading.invalid !== null) torn = await reading.tornTail(segment === all.at(-1));
-      cursor = reading.position;
-      segmentCrc = reading.crc;
-      lines += reading.lines;
+      if (file.compressed && segment === last) await checkGoesOn(directory, segment);
+      report = await readSegment(file, { ...options, onLine }, report, segment, segment === last);
     } finally {
       await file.close();
     }
   }
-  return { position: cursor, lines, segments: segments.length, segmentCrc, torn };
+  if (options.before === undefined) check.finish(options.from === undefined);
+  return report;
+}
+
+async function readSegment(
+  file: SegmentFile,
+  options: JournalReadOptions,
+  before: JournalReadReport,
+  segment: number,
+  isLast: boolean,
+): Promise<JournalReadReport> {
+  const inside = before.segments === 0 && before.position.segment === segment;
+  const offset = inside ? before.position.offset : 0;
+  const crc = offset === 0 ? 0 : (options.fromCrc ?? 0);
+  const reading = new SegmentReading(file, { ...before.position, segment, offset }, crc);
+  await reading.run(options.onLine, options.pace ?? FULL_PACE);
+  return {
+    position: reading.position,
+    lines: before.lines + reading.lines,
+    segments: before.segments + 1,
+    segmentCrc: reading.crc,
+    torn: reading.invalid === null ? null : await reading.tornTail(isLast && !file.compressed),
+  };
+}
+
+/** Only what another segment follows is ever compressed; one may have been begun since the segments were listed. */
+async function checkGoesOn(directory: string, segment: number): Promise<void> {
+  if ((await listSegments(directory)).at(-1) !== segment) return;
+  throw new DamagedStateError(segmentPath(directory, segment + 1), 'the segment is missing');
 }
 
 class SegmentReading {
@@ -94,18 +128,32 @@ class SegmentReading {
     this.position = position;
   }
 
-  async run(onLine: JournalReadOptions['onLine']): Promise<void> {
+  async run(onLine: JournalReadOptions['onLine'], pace: ReadingPace): Promise<void> {
     let rest: Buffer = Buffer.alloc(0);
+    const bytesLeft = (await this.#file.size()) - this.position.offset;
+    if (bytesLeft < 0) throw this.#damage('the segment is shorter than it was');
     // One byte more than there is, so that a short file ends with its first chunk.
-    const chunkBytes = Math.min(CHUNK_BYTES, (await this.#file.size()) - this.position.offset + 1);
+    const chunkBytes = Math.min(pace.chunkBytes, bytesLeft + 1);
     for (;;) {
-      const chunk = await this.#file.read(this.position.offset + rest.length, chunkBytes);
+      const chunk = await this.#readChunk(this.position.offset + rest.length, chunkBytes);
       if (chunk.length === 0) break;
+      await pace.pause();
       rest = this.#takeLines(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), onLine);
       if (this.invalid === null && rest.length > LINE_BYTES_MAX) this.invalid = 'the line is too long';
       if (this.invalid !== null) return;
     }
     if (rest.length > 0) this.invalid = 'the line has no end';
+  }
+
+  /** Where a compressed block is damaged, the text before it comes first, so that the damage is named by its record. */
+  async #readChunk(offset: number, length: number): Promise<Buffer> {
+    try {
+      return await this.#file.read(offset, length);
+    } catch (error) {
+      if (!(error instanceof DamagedSegmentError)) throw error;
+      if (error.textOffset <= offset) throw this.#damage(error.reason, error);
+      return await this.#readChunk(offset, error.textOffset - offset);
+    }
   }
 
   /** Damage, unless this is the last segment and nothing whole comes after the invalid line. */

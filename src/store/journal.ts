@@ -7,7 +7,8 @@ import type { LedgerRecord } from '../ledger/records.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { isDiskFull, storageUnavailable } from './disk-full.ts';
-import { encodeLine, JOURNAL_FORMAT, type RecordPlace, type SegmentRecord } from './journal-format.ts';
+import { encodeBatch } from './journal-batch.ts';
+import type { CarryRecord, RecordPlace } from './journal-format.ts';
 import type { JournalPosition } from './journal-reader.ts';
 import { segmentPath } from './segment-name.ts';
 import { openSpaceReserve, type SpaceReserve } from './space-reserve.ts';
@@ -22,7 +23,7 @@ export type JournalOptions = {
   /** CRC-32 of what that segment holds so far. */
   readonly segmentCrc: number;
   readonly now: () => number;
-  /** Called for each record in the journal's order once it is durable, before its promise resolves. */
+  /** Called for each record of the ledger in the journal's order once it is durable, before its promise resolves. */
   readonly onCommitted: (record: LedgerRecord, place: RecordPlace) => void;
   /** Called after the last `onCommitted` of a batch, in the same turn: what was folded is what is before `position`. */
   readonly onBatch?: (position: JournalPosition) => void;
@@ -45,12 +46,11 @@ const QUEUE_RECORDS_MAX = 65_536;
 const PROBE_INTERVAL_MS = 1_000;
 
 type Pending = {
-  readonly record: LedgerRecord;
+  readonly record: LedgerRecord | CarryRecord;
   readonly mayUseReserve: boolean;
   readonly resolve: (seq: number) => void;
   readonly reject: (error: Error) => void;
 };
-type Batch = { readonly bytes: Buffer; readonly places: readonly RecordPlace[]; readonly after: JournalPosition };
 
 /** Throws what the disk throws. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
@@ -117,7 +117,7 @@ export class Journal {
    * Resolves with the record's number once it is durable. Rejects with `STORAGE_UNAVAILABLE`, and then the record is not
    * in the journal. `mayUseReserve` is for what must be written even when the disk has just filled up.
    */
-  append(record: LedgerRecord, mayUseReserve = false): Promise<number> {
+  append(record: LedgerRecord | CarryRecord, mayUseReserve = false): Promise<number> {
     const refusal = this.#refusal(mayUseReserve);
     if (refusal !== null) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
@@ -184,7 +184,9 @@ export class Journal {
     if (!(await this.#tryOrFull(batch, () => this.#changeSegmentWhenDue()))) return;
     const { offset } = this.#position;
     if (this.#file.size() !== offset) throw new Error('another process has written to the journal');
-    const { bytes, places, after } = this.#encode(batch);
+    if (offset === 0) this.#segmentAt = this.#options.now();
+    const records = batch.map(({ record }) => record);
+    const { bytes, places, after } = encodeBatch(records, this.#position, this.#segmentAt);
     if (!(await this.#tryOrFull(batch, () => writeWhole(this.#file, bytes, offset)))) return;
     await this.#file.datasync();
     this.#position = after;
@@ -192,7 +194,7 @@ export class Journal {
     batch.forEach((pending, index) => {
       const place = places[index];
       if (place === undefined) return;
-      this.#options.onCommitted(pending.record, place);
+      if (pending.record.type !== 'carry') this.#options.onCommitted(pending.record, place);
       pending.resolve(place.seq);
     });
     this.#options.onBatch?.(after);
@@ -224,27 +226,6 @@ export class Journal {
     await previous.close();
     await syncOrFatal(this.#disk, this.#options.directory);
     this.#options.onSegment?.(segment + 1);
-  }
-
-  #encode(batch: readonly Pending[]): Batch {
-    let { nextSeq: seq, prev, offset } = this.#position;
-    const { segment } = this.#position;
-    const lines: string[] = [];
-    const add = (record: LedgerRecord | SegmentRecord): RecordPlace => {
-      const { line, hash } = encodeLine(record, seq, prev);
-      const place = { seq, segment, offset, bytes: Buffer.byteLength(line) };
-      lines.push(line, '\n');
-      prev = hash;
-      seq += 1;
-      offset += place.bytes + 1;
-      return place;
-    };
-    if (offset === 0) {
-      this.#segmentAt = this.#options.now();
-      add({ type: 'segment', format: JOURNAL_FORMAT, segment, at: this.#segmentAt });
-    }
-    const places = batch.map((pending) => add(pending.record));
-    return { bytes: Buffer.from(lines.join(''), 'utf8'), places, after: { segment, offset, nextSeq: seq, prev } };
   }
 
   /** Leaves the file as it was, frees the reserve for the settlements and refuses the rest. */

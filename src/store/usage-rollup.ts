@@ -1,105 +1,118 @@
-// Sums of usage entries by group, kept per UTC day so that a range of whole days needs no look at single entries.
+// What usage rows add up to that are not there any more: by UTC day and by all that sums group and filter by.
 
-import { utcDay } from '../ledger/key-spend.ts';
-import type { UsageEntry } from '../ledger/records.ts';
-import type { UsageGroupBy, UsageSum } from './store.ts';
+import { UsageCells } from './usage-cells.ts';
+import type { UsageChunk } from './usage-chunk.ts';
+import type { UsageStrings } from './usage-strings.ts';
+import type { UsageSums } from './usage-sums.ts';
 
-type MutableSum = { -readonly [Field in keyof UsageSum]: UsageSum[Field] };
-/** Sums by the value entries are grouped by. */
-export type GroupSums = Map<string, MutableSum>;
+/**
+ * A rollup as JSON that needs nothing beside it: columns of the same length, one place in them for each cell. `workspace`, `key`,
+ * `model`, `virtualModel` and `task` count from 1 in `names`, 0 is none; `createdAt` is the first moment of the cell's UTC day.
+ */
+export type RollupState = { readonly names: readonly string[] } & Readonly<Record<RollupColumn, readonly number[]>>;
 
-const MS_PER_DAY = 86_400_000;
-/** The group of entries that have no value there: no virtual model, say. */
-const NO_GROUP = '(none)';
-const GROUP_BYS = ['day', 'model', 'key', 'task', 'virtual_model'] as const satisfies readonly UsageGroupBy[];
+const NAME_COLUMNS = ['workspace', 'key', 'model', 'virtualModel', 'task'] as const;
+const COLUMNS = [
+  ...NAME_COLUMNS,
+  'createdAt',
+  'status',
+  'requests',
+  'inputTokens',
+  'cachedTokens',
+  'outputTokens',
+  'cost',
+] as const;
+type RollupColumn = (typeof COLUMNS)[number];
 
-type DaySums = Readonly<Record<UsageGroupBy, GroupSums>>;
-
-/** The rollups of one workspace. */
 export class UsageRollup {
-  readonly #days = new Map<number, DaySums>();
+  readonly #strings: UsageStrings;
+  readonly #cells: UsageCells;
 
-  add(entry: UsageEntry): void {
-    const day = utcDay(entry.created_at);
-    let sums = this.#days.get(day);
-    if (sums === undefined) {
-      sums = { day: new Map(), model: new Map(), key: new Map(), task: new Map(), virtual_model: new Map() };
-      this.#days.set(day, sums);
+  /** Names that are merged in go to `strings`. */
+  constructor(strings: UsageStrings, cells: UsageCells = new UsageCells()) {
+    this.#strings = strings;
+    this.#cells = cells;
+  }
+
+  copy(): UsageRollup {
+    return new UsageRollup(this.#strings, this.#cells.copy());
+  }
+
+  /** The rows from `first` on and before `end`. */
+  add(chunk: UsageChunk, first: number, end: number): void {
+    const whole = first === 0 && end === chunk.rows ? chunk.cells('all') : null;
+    if (whole === null) this.#cells.addRows(chunk.columns, first, end);
+    else this.#cells.addRows(whole.columns, 0, whole.count);
+  }
+
+  addTo(sums: UsageSums): void {
+    sums.addRows(this.#cells.columns, 0, this.#cells.count);
+  }
+
+  state(): RollupState {
+    const names: string[] = [];
+    const numbers = new Map<number, number>([[0, 0]]);
+    const localNumber = (number: number): number => {
+      let local = numbers.get(number);
+      if (local === undefined) {
+        local = names.push(this.#strings.nameOf(number) ?? '');
+        numbers.set(number, local);
+      }
+      return local;
+    };
+    const { columns, count } = this.#cells;
+    // A loop, because turning a typed array into a list by its iterator takes many times as long.
+    const list = (column: RollupColumn): number[] => {
+      const values: number[] = [];
+      for (let cell = 0; cell < count; cell += 1) values.push(columns[column][cell] ?? 0);
+      return values;
+    };
+    const named = (column: (typeof NAME_COLUMNS)[number]): number[] => list(column).map(localNumber);
+    return {
+      names,
+      workspace: named('workspace'),
+      key: named('key'),
+      model: named('model'),
+      virtualModel: named('virtualModel'),
+      task: named('task'),
+      createdAt: list('createdAt'),
+      status: list('status'),
+      requests: list('requests'),
+      inputTokens: list('inputTokens'),
+      cachedTokens: list('cachedTokens'),
+      outputTokens: list('outputTokens'),
+      cost: list('cost'),
+    };
+  }
+
+  /** Throws an `Error` for a state that `state` can't have made. */
+  merge(state: RollupState): void {
+    const count = state.createdAt.length;
+    for (const column of COLUMNS) {
+      if (state[column].length !== count)
+        throw new Error(`a rollup has ${state[column].length} of ${count} in ${column}`);
     }
-    for (const groupBy of GROUP_BYS) addEntry(sums[groupBy], groupBy, entry);
+    const numbers = [0, ...state.names.map((name) => this.#strings.numberFor(name))];
+    const named = (column: (typeof NAME_COLUMNS)[number]): Uint32Array =>
+      Uint32Array.from(state[column], (local) => {
+        const number = numbers[local];
+        if (number === undefined) throw new Error(`a rollup names ${local} of ${state.names.length} in ${column}`);
+        return number;
+      });
+    const rows = {
+      workspace: named('workspace'),
+      key: named('key'),
+      model: named('model'),
+      virtualModel: named('virtualModel'),
+      task: named('task'),
+      createdAt: Float64Array.from(state.createdAt),
+      status: Uint16Array.from(state.status),
+      requests: Float64Array.from(state.requests),
+      inputTokens: Float64Array.from(state.inputTokens),
+      cachedTokens: Float64Array.from(state.cachedTokens),
+      outputTokens: Float64Array.from(state.outputTokens),
+      cost: Float64Array.from(state.cost),
+    };
+    this.#cells.addRows(rows, 0, count);
   }
-
-  /** The sums over whole days from `fromMs` on and before `toMs`; both must be at the turn of a day, or absent. */
-  sums(groupBy: UsageGroupBy, fromMs: number | undefined, toMs: number | undefined): readonly UsageSum[] {
-    const total: GroupSums = new Map();
-    for (const [day, sums] of this.#days) {
-      if (fromMs !== undefined && day * MS_PER_DAY < fromMs) continue;
-      if (toMs !== undefined && day * MS_PER_DAY >= toMs) continue;
-      for (const sum of sums[groupBy].values()) addSum(total, sum);
-    }
-    return renderSums(total, groupBy);
-  }
-}
-
-export function isTurnOfDay(ms: number | undefined): boolean {
-  return ms === undefined || ms % MS_PER_DAY === 0;
-}
-
-export function addEntry(sums: GroupSums, groupBy: UsageGroupBy, entry: UsageEntry): void {
-  const sum = sumOf(sums, groupOf(groupBy, entry));
-  sum.requests += 1;
-  if (entry.status >= 400) sum.errors += 1;
-  sum.inputTokens += entry.input_tokens;
-  sum.cachedTokens += entry.cached_tokens;
-  sum.outputTokens += entry.output_tokens;
-  sum.costNano += entry.cost;
-}
-
-/** Days in order; other groups with the dearest first. Copies. */
-export function renderSums(sums: GroupSums, groupBy: UsageGroupBy): readonly UsageSum[] {
-  const rows = Array.from(sums.values(), (sum) => ({ ...sum }));
-  if (groupBy === 'day') return rows.sort((a, b) => compareText(a.group, b.group));
-  return rows.sort((a, b) => b.costNano - a.costNano || b.requests - a.requests || compareText(a.group, b.group));
-}
-
-function addSum(sums: GroupSums, added: UsageSum): void {
-  const sum = sumOf(sums, added.group);
-  sum.requests += added.requests;
-  sum.errors += added.errors;
-  sum.inputTokens += added.inputTokens;
-  sum.cachedTokens += added.cachedTokens;
-  sum.outputTokens += added.outputTokens;
-  sum.costNano += added.costNano;
-}
-
-function sumOf(sums: GroupSums, group: string): MutableSum {
-  const known = sums.get(group);
-  if (known !== undefined) return known;
-  const sum = { group, requests: 0, errors: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costNano: 0 };
-  sums.set(group, sum);
-  return sum;
-}
-
-function groupOf(groupBy: UsageGroupBy, entry: UsageEntry): string {
-  switch (groupBy) {
-    case 'day':
-      return dayText(utcDay(entry.created_at));
-    case 'model':
-      return entry.model ?? NO_GROUP;
-    case 'key':
-      return entry.api_key_id;
-    case 'task':
-      return entry.task_type ?? NO_GROUP;
-    case 'virtual_model':
-      return entry.virtual_model ?? NO_GROUP;
-  }
-}
-
-function dayText(day: number): string {
-  return new Date(day * MS_PER_DAY).toISOString().slice(0, 10);
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -88,6 +88,13 @@ describe('wrong settings name the setting and its source', () => {
     ['SVC_DRAIN_TIMEOUT_MS', '0', 'milliseconds'],
     ['SVC_DRAIN_TIMEOUT_MS', '1.5', 'milliseconds'],
     ['SVC_DRAIN_TIMEOUT_MS', '99999999999', 'milliseconds'],
+    [
+      'SVC_JOURNAL_KEEP_DAYS',
+      '-1',
+      'journalKeepDays (environment variable SVC_JOURNAL_KEEP_DAYS) must be a whole number',
+    ],
+    ['SVC_JOURNAL_KEEP_DAYS', '1.5', 'whole number of days'],
+    ['SVC_JOURNAL_KEEP_DAYS', '100000', 'from 0 to 99999'],
     ['SVC_LOG_LEVEL', 'loud', 'one of trace, debug'],
     ['SVC_STARTING_CREDITS', '-1', 'amount in USD'],
     ['SVC_STARTING_CREDITS', '9000000', 'at most 1000000'],
@@ -109,6 +116,13 @@ describe('wrong settings name the setting and its source', () => {
     config(content);
     expect(() => load()).toThrow(said);
   });
+});
+
+it('journalKeepDays is a number, and 0 unless it is set', () => {
+  expect(load().journalKeepDays).toBe(0);
+  expect(load({}, { SVC_JOURNAL_KEEP_DAYS: '400' }).journalKeepDays).toBe(400);
+  config({ journalKeepDays: 30 });
+  expect(load().journalKeepDays).toBe(30);
 });
 
 it('catalog.overrides changes single fields of single models', () => {

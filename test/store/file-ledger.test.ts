@@ -246,7 +246,9 @@ describe('a restart', () => {
       onNotice: (notice) => notices.push(notice),
     });
     expect(after.opening.recoveredHolds).toBe(1);
-    expect(notices).toEqual(['released 1 holds that a stopped process left open']);
+    expect(notices).toEqual([
+      'settled 1 hold that a stopped process left open: 0 charged for what was delivered, the others released',
+    ]);
     expect(after.ledger.balance('ws_1')).toEqual(sums(100, 0, 0));
     const { entries } = await after.ledger.usage('ws_1', {}, 10, null);
     expect(entries).toMatchObject([

@@ -45,6 +45,11 @@ describe('decodeLine', () => {
     },
   );
 
+  it('reads back what says that the past is in a carry file', () => {
+    const record = { type: 'carry', at: 5, segment: 7, digest: 'ab'.repeat(32) } as const;
+    expect(decodeLine(encode(encodeLine(record, 9, FIRST_PREV).line))).toEqual({ seq: 9, prev: FIRST_PREV, record });
+  });
+
   it('reads back any text there is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(), (note, amount) => {
@@ -74,6 +79,7 @@ describe('decodeLine', () => {
     ['no number', `"prev":"x","type":"grant"}`],
     ['no hash', `"seq":1,"type":"grant"}`],
     ['a format from the future', `"seq":1,"prev":"x","type":"segment","format":2,"segment":1,"at":1}`],
+    ['a carry without its digest', `"seq":1,"prev":"x","type":"carry","at":1,"segment":7}`],
     ['broken JSON', `"seq":1,,}`],
   ])('refuses %s even under a right checksum', (_name, body) => {
     expect(hasValidChecksum(sealed(body))).toBe(true);

@@ -79,6 +79,8 @@ export const ENTRY: UsageEntryView = {
   ttft_ms: 45,
   gateway_ms: 1,
   attempts: 1,
+  upstream_cost: null,
+  anomalies: [],
   decision: { chosen: 'openai/gpt-nano' },
 };
 export const SUM: UsageSumView = {

@@ -1,0 +1,72 @@
+// Text in blocks, each a gzip member of its own: any gzip program reads the file, and one block can be read alone.
+//
+// The layout is BGZF's: each member says its size in the extra field "BC", so members are found by hopping from header to
+// header, and an empty member ends the file. A second extra field, "SV", has the CRC-32 of the compressed bytes: gzip's own
+// covers the text, which leaves the padding bits at the end of a deflate stream unwatched.
+
+import { promisify } from 'node:util';
+import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
+
+/** Text per member; the last may have less. Even incompressible text then stays below the 64 KiB a size field can say. */
+export const BLOCK_TEXT_BYTES = 0xf000;
+/** BGZF's last member: no text. Without it a file was cut off. */
+export const END_MEMBER = '1f8b08040000000000ff0600424302001b0003000000000000000000';
+
+/** All that is the same in each header; the size and the checksum follow their field's four bytes. */
+const BEFORE_SIZE = Buffer.from('1f8b08040000000000ff0e0042430200', 'hex');
+const BEFORE_CHECKSUM = Buffer.from('53560400', 'hex');
+const MEMBER_HEADER_BYTES = 26;
+/** CRC-32 and length of the text, at the end of each member. */
+const MEMBER_TRAILER_BYTES = 8;
+const SIZE_AT = BEFORE_SIZE.length;
+const CHECKSUM_AT = MEMBER_HEADER_BYTES - 4;
+const LEVEL = 6;
+
+/** One member. `text` has 1 to `BLOCK_TEXT_BYTES` bytes. Compresses on another thread. */
+export async function encodeMember(text: Buffer): Promise<Buffer> {
+  const deflated = await promisify<Buffer, object, Buffer>(deflateRaw)(text, { level: LEVEL });
+  const size = MEMBER_HEADER_BYTES + deflated.length + MEMBER_TRAILER_BYTES;
+  const member = Buffer.alloc(size);
+  BEFORE_SIZE.copy(member);
+  member.writeUInt16LE(size - 1, SIZE_AT);
+  BEFORE_CHECKSUM.copy(member, SIZE_AT + 2);
+  member.writeUInt32LE(crc32(deflated), CHECKSUM_AT);
+  deflated.copy(member, MEMBER_HEADER_BYTES);
+  member.writeUInt32LE(crc32(text), size - MEMBER_TRAILER_BYTES);
+  member.writeUInt32LE(text.length, size - 4);
+  return member;
+}
+
+/** Bytes of the member that begins at `at`, its header and trailer included; null where no header of ours stands. */
+export function readMemberSize(bytes: Buffer, at: number): number | null {
+  if (at + MEMBER_HEADER_BYTES > bytes.length) return null;
+  if (!holds(bytes, at, BEFORE_SIZE) || !holds(bytes, at + SIZE_AT + 2, BEFORE_CHECKSUM)) return null;
+  const size = bytes.readUInt16LE(at + SIZE_AT) + 1;
+  return size > MEMBER_HEADER_BYTES + MEMBER_TRAILER_BYTES ? size : null;
+}
+
+/** The text of one whole member, or why it has none. Any changed bit is noticed. Inflates on another thread. */
+export async function decodeMember(member: Buffer): Promise<Buffer | string> {
+  if (readMemberSize(member, 0) !== member.length) return 'the header of the compressed block is wrong';
+  const trailer = member.length - MEMBER_TRAILER_BYTES;
+  const deflated = member.subarray(MEMBER_HEADER_BYTES, trailer);
+  if (crc32(deflated) !== member.readUInt32LE(CHECKSUM_AT)) return 'the checksum of the compressed block is wrong';
+  const text = await inflate(deflated);
+  if (text === null || text.length !== member.readUInt32LE(trailer + 4)) return 'the compressed block is damaged';
+  return crc32(text) === member.readUInt32LE(trailer) ? text : 'the checksum of the block is wrong';
+}
+
+async function inflate(deflated: Buffer): Promise<Buffer | null> {
+  try {
+    // One round trip to the other thread instead of one for each 16 KiB.
+    const options = { maxOutputLength: BLOCK_TEXT_BYTES, chunkSize: BLOCK_TEXT_BYTES + 1 };
+    return await promisify<Buffer, object, Buffer>(inflateRaw)(deflated, options);
+  } catch {
+    // Not deflate, or more text than a block may have: the caller says so.
+    return null;
+  }
+}
+
+function holds(bytes: Buffer, at: number, expected: Buffer): boolean {
+  return bytes.compare(expected, 0, expected.length, at, at + expected.length) === 0;
+}

@@ -1,0 +1,46 @@
+// The cells of a full chunk: in all detail where that makes them few, otherwise in the two halves that most sums need.
+
+import type { UsageFilter, UsageGroupBy } from './store.ts';
+import { UsageCells } from './usage-cells.ts';
+import type { SummedColumns } from './usage-row-columns.ts';
+
+/** Null where there would be too many. Those by key and model know no task and virtual model, and the other way round. */
+export type ChunkCells = {
+  readonly all: UsageCells | null;
+  readonly byKeyAndModel: UsageCells | null;
+  readonly byTask: UsageCells | null;
+};
+/** The coarsest cells that do. */
+export type CellNeed = keyof ChunkCells;
+
+/** Cells that are not far fewer than the rows save no time, only cost memory: the rows are looked at then. */
+const ROWS_PER_CELL_MIN = 4;
+const ROWS_PER_COARSE_CELL_MIN = 8;
+/** Where this many rows make nearly as many cells, the rest is not worth trying. */
+const SAMPLE_ROWS = 4_096;
+const SAMPLE_CELLS_MAX = 3_072;
+
+export function cellNeedOf(groupBy: UsageGroupBy, filter: UsageFilter): CellNeed {
+  if (groupBy !== 'task' && groupBy !== 'virtual_model') return 'byKeyAndModel';
+  return filter.keyId === undefined && filter.model === undefined ? 'byTask' : 'all';
+}
+
+export function makeChunkCells(columns: SummedColumns, rows: number): ChunkCells {
+  const sample = new UsageCells(SAMPLE_CELLS_MAX);
+  const isPromising = sample.addRows(columns, 0, Math.min(rows, SAMPLE_ROWS));
+  const all = isPromising ? cellsOf(columns, rows, ROWS_PER_CELL_MIN) : null;
+  if (all !== null) return { all, byKeyAndModel: null, byTask: null };
+  const none = new Uint32Array(rows);
+  return {
+    all,
+    byKeyAndModel: cellsOf({ ...columns, task: none, virtualModel: none }, rows, ROWS_PER_COARSE_CELL_MIN),
+    byTask: cellsOf({ ...columns, key: none, model: none }, rows, ROWS_PER_COARSE_CELL_MIN),
+  };
+}
+
+function cellsOf(columns: SummedColumns, rows: number, rowsPerCellMin: number): UsageCells | null {
+  const cells = new UsageCells(Math.floor(rows / rowsPerCellMin));
+  if (!cells.addRows(columns, 0, rows)) return null;
+  cells.finish();
+  return cells;
+}
