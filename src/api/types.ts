@@ -117,6 +117,10 @@ export type UsageEntryView = {
   readonly ttft_ms: number | null;
   readonly gateway_ms: number;
   readonly attempts: number;
+  /** USD as the upstream said it, for comparison with `cost`; null where it did not, or said what can't be. */
+  readonly upstream_cost: string | null;
+  /** Named oddities of the upstream's usage, e.g. `usage_clamped`; empty when none. */
+  readonly anomalies: readonly string[];
   readonly decision: unknown;
 };
 

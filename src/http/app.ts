@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import Koa from 'koa';
-import type { ServiceLog } from '../service/completion.ts';
+import type { CompletionDeps, ServiceLog } from '../service/completion.ts';
 import type { ControlServices } from '../service/control-services.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -10,9 +10,11 @@ import { browserGuard } from './browser-guard.ts';
 import { errorHandler } from './error-handler.ts';
 import { type HealthServices, healthRoutes } from './health-routes.ts';
 import { type InferenceServices, inferenceRoutes } from './inference-routes.ts';
+import { upstreamRoutes } from './upstream-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
 export type AppServices = {
+  readonly completion: CompletionDeps;
   readonly inference: InferenceServices;
   readonly control: ControlServices;
   readonly health: HealthServices;
@@ -45,6 +47,7 @@ export function createApp(services: AppServices): Koa {
   app.use(browserGuard(services.allowedHosts));
   // One after the other, completions first: their few routes are all that a completion is matched against.
   const routers = [
+    upstreamRoutes(services.completion),
     inferenceRoutes(services.inference),
     healthRoutes(services.health),
     accountRoutes(services.control),

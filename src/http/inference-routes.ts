@@ -1,19 +1,13 @@
-// The /v1 routes: completions in both dialects, the model list, and the router's dry run.
+// The /v1 routes that send nothing upstream: the model list, and the router's dry run.
 
 import Router from '@koa/router';
-import type { Context } from 'koa';
-import { complete } from '../service/complete.ts';
-import type { CompletionDeps } from '../service/completion.ts';
 import type { ModelLister } from '../service/list-models.ts';
 import type { RoutePreview } from '../service/route-preview.ts';
-import type { Dialect } from '../wire/neutral.ts';
-import { SvcError } from '../wire/svc-error.ts';
 import { credentialOf } from './credential.ts';
-import { type BodyReader, createBodyReader } from './read-body.ts';
-import { createDownstream } from './response-downstream.ts';
+import { headerOf } from './header-of.ts';
+import { createBodyReader } from './read-body.ts';
 
 export type InferenceServices = {
-  readonly completion: CompletionDeps;
   readonly models: ModelLister;
   readonly preview: RoutePreview;
 };
@@ -21,15 +15,13 @@ export type InferenceServices = {
 export function inferenceRoutes(services: InferenceServices): Router {
   const router = new Router();
   const bodies = createBodyReader();
-  router.post('/v1/chat/completions', (ctx) => serveCompletion(services.completion, bodies, ctx, 'chat'));
-  router.post('/v1/messages', (ctx) => serveCompletion(services.completion, bodies, ctx, 'messages'));
   router.post('/v1/route', async (ctx) => {
     ctx.body = await services.preview({
       credential: credentialOf(ctx.req.headers),
-      workspaceId: header(ctx, 'x-svc-workspace'),
+      workspaceId: headerOf(ctx, 'x-svc-workspace'),
       readBody: () => bodies.read(ctx.req, ctx.res),
-      skipRouting: header(ctx, 'x-svc-skip-routing') === 'true',
-      options: header(ctx, 'x-svc-options'),
+      skipRouting: headerOf(ctx, 'x-svc-skip-routing') === 'true',
+      options: headerOf(ctx, 'x-svc-options'),
       headers: ctx.state['headers'],
     });
     ctx.set(ctx.state['headers']);
@@ -37,7 +29,7 @@ export function inferenceRoutes(services: InferenceServices): Router {
   router.get('/v1/models', async (ctx) => {
     ctx.body = await services.models.list({
       credential: credentialOf(ctx.req.headers),
-      workspaceId: header(ctx, 'x-svc-workspace'),
+      workspaceId: headerOf(ctx, 'x-svc-workspace'),
       headers: ctx.state['headers'],
     });
     ctx.set(ctx.state['headers']);
@@ -47,7 +39,7 @@ export function inferenceRoutes(services: InferenceServices): Router {
     ctx.body = await services.models.one(
       {
         credential: credentialOf(ctx.req.headers),
-        workspaceId: header(ctx, 'x-svc-workspace'),
+        workspaceId: headerOf(ctx, 'x-svc-workspace'),
         headers: ctx.state['headers'],
       },
       id,
@@ -55,48 +47,4 @@ export function inferenceRoutes(services: InferenceServices): Router {
     ctx.set(ctx.state['headers']);
   });
   return router;
-}
-
-async function serveCompletion(
-  deps: CompletionDeps,
-  bodies: BodyReader,
-  ctx: Context,
-  dialect: Dialect,
-): Promise<void> {
-  checkAccept(header(ctx, 'accept'));
-  const down = createDownstream(ctx.res, ctx.state['headers']);
-  ctx.respond = false;
-  await complete(
-    deps,
-    {
-      requestId: ctx.state['requestId'],
-      dialect,
-      credential: credentialOf(ctx.req.headers),
-      readBody: () => bodies.read(ctx.req, ctx.res),
-      source: sourceOf(header(ctx, 'x-svc-source')),
-      skipRouting: header(ctx, 'x-svc-skip-routing')?.toLowerCase() === 'true',
-      options: header(ctx, 'x-svc-options'),
-      startedMs: ctx.state['startedMs'],
-    },
-    down,
-  );
-}
-
-function header(ctx: Context, name: string): string | undefined {
-  const value = ctx.req.headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-/** Answers are JSON or an event stream: a client that takes neither is told so before it pays. */
-function checkAccept(accept: string | undefined): void {
-  if (accept === undefined || accept.includes('*/*') || accept.includes('application/json')) return;
-  if (accept.includes('text/event-stream') || accept.includes('application/*')) return;
-  throw new SvcError(
-    'NOT_ACCEPTABLE',
-    'Answers are application/json or text/event-stream: name one of them in Accept.',
-  );
-}
-
-function sourceOf(value: string | undefined): string | null {
-  return value !== undefined && /^[\x20-\x7e]{1,128}$/.test(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 // What a request costs: tokens × price, exact, rounded up once to a whole nano-dollar.
 
-import type { Pricing } from '../routing/catalog.ts';
+import { type Pricing, ratesAt } from '../routing/catalog.ts';
 
 /** Whole token counts, 0 or more. `inputTokens` is all of the input; cached and written tokens are parts of it. */
 export type BilledUsage = {
@@ -8,14 +8,6 @@ export type BilledUsage = {
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
-};
-
-/** The prices of one request, nano-dollars per million tokens, with the long-context override already chosen. */
-export type Rates = {
-  readonly input: number;
-  readonly cached: number;
-  readonly cacheWrite: number;
-  readonly output: number;
 };
 
 const TOKENS_PER_PRICE = 1_000_000;
@@ -35,25 +27,10 @@ export function chargeNano(pricing: Pricing, usage: BilledUsage, images: number)
       [usage.outputTokens, rates.output],
     ],
     [
-      [1, pricing.perRequest ?? 0],
-      [images, pricing.perImage ?? 0],
+      [1, rates.perRequest],
+      [images, rates.perImage],
     ],
   );
-}
-
-/** The rates for a request with this many input tokens. What an override leaves out stays as the base price says. */
-export function ratesAt(pricing: Pricing, inputTokens: number): Rates {
-  let override: NonNullable<Pricing['overrides']>[number] | undefined;
-  for (const candidate of pricing.overrides ?? []) {
-    if (inputTokens >= candidate.minInputTokens) override = candidate;
-  }
-  const input = override?.inputPerMTok ?? pricing.inputPerMTok;
-  return {
-    input,
-    cached: override?.cachedInputPerMTok ?? pricing.cachedInputPerMTok ?? input,
-    cacheWrite: override?.cacheWritePerMTok ?? pricing.cacheWritePerMTok ?? input,
-    output: override?.outputPerMTok ?? pricing.outputPerMTok,
-  };
 }
 
 type Term = readonly [count: number, price: number];

@@ -1,7 +1,7 @@
 // The most a request can cost, which is what is held for it, and how much output a balance can pay for.
 
-import type { Pricing } from '../routing/catalog.ts';
-import { priceNano, type Rates, ratesAt } from './price.ts';
+import { type Pricing, type Rates, ratesAt } from '../routing/catalog.ts';
+import { priceNano } from './price.ts';
 
 export type InputBounds = { readonly inputTokensMax: number; readonly images: number };
 export type RequestBounds = InputBounds & { readonly maxOutputTokens: number };
@@ -18,8 +18,8 @@ export function worstCaseNano(pricing: Pricing, bounds: RequestBounds): number {
         [bounds.maxOutputTokens, tier.rates.output],
       ],
       [
-        [1, pricing.perRequest ?? 0],
-        [bounds.images, pricing.perImage ?? 0],
+        [1, tier.rates.perRequest],
+        [bounds.images, tier.rates.perImage],
       ],
     );
     worst = Math.max(worst, cost);
@@ -32,14 +32,15 @@ export function worstCaseNano(pricing: Pricing, bounds: RequestBounds): number {
  * is free and the rest fits it is `Number.MAX_SAFE_INTEGER`.
  */
 export function affordableOutputTokens(pricing: Pricing, bounds: InputBounds, availableNano: number): number {
-  const fixed = BigInt(pricing.perRequest ?? 0) + BigInt(bounds.images) * BigInt(pricing.perImage ?? 0);
-  const spendable = (BigInt(availableNano) - fixed) * TOKENS_PER_PRICE;
   let least = BigInt(Number.MAX_SAFE_INTEGER);
   for (const tier of reachableTiers(pricing, bounds.inputTokensMax)) {
-    const left = spendable - BigInt(tier.inputTokensMax) * BigInt(dearestInput(tier.rates));
+    const { rates } = tier;
+    const fixed = BigInt(rates.perRequest) + BigInt(bounds.images) * BigInt(rates.perImage);
+    const spendable = (BigInt(availableNano) - fixed) * TOKENS_PER_PRICE;
+    const left = spendable - BigInt(tier.inputTokensMax) * BigInt(dearestInput(rates));
     if (left < 0n) return 0;
-    if (tier.rates.output === 0) continue;
-    const tokens = left / BigInt(tier.rates.output);
+    if (rates.output === 0) continue;
+    const tokens = left / BigInt(rates.output);
     if (tokens < least) least = tokens;
   }
   return Number(least);
@@ -49,17 +50,11 @@ type Tier = { readonly inputTokensMax: number; readonly rates: Rates };
 
 /** Each price level that some input within the bound would meet, with the most input that still meets it. */
 function reachableTiers(pricing: Pricing, inputTokensMax: number): readonly Tier[] {
-  const overrides = pricing.overrides ?? [];
-  if (overrides.length === 0) return [{ inputTokensMax, rates: ratesAt(pricing, inputTokensMax) }];
-  const tiers: Tier[] = [];
-  let tierMax = inputTokensMax;
-  for (const override of [...overrides].reverse()) {
-    if (override.minInputTokens > tierMax) continue;
-    tiers.push({ inputTokensMax: tierMax, rates: ratesAt(pricing, tierMax) });
-    tierMax = override.minInputTokens - 1;
+  const tops = [inputTokensMax];
+  for (const { minInputTokens } of pricing.overrides ?? []) {
+    if (minInputTokens > 0 && minInputTokens <= inputTokensMax) tops.push(minInputTokens - 1);
   }
-  if (tierMax >= 0) tiers.push({ inputTokensMax: tierMax, rates: ratesAt(pricing, tierMax) });
-  return tiers;
+  return tops.map((top) => ({ inputTokensMax: top, rates: ratesAt(pricing, top) }));
 }
 
 function dearestInput(rates: Rates): number {

@@ -1,13 +1,13 @@
 // Abilities for a model nobody measured: a guess from its price, date and family, marked as such in every decision.
 
-import type { CatalogModel, Pricing } from './catalog.ts';
+import type { CatalogModel, ListedPricing } from './catalog.ts';
 
 export type Unmeasured = {
   readonly id: string;
   /** Unix seconds; 0 when nobody said. */
   readonly created: number;
   readonly supportedParameters: readonly string[];
-  readonly pricing: Pricing | undefined;
+  readonly pricing: ListedPricing | undefined;
 };
 
 /**
@@ -58,13 +58,13 @@ function fittedLogits(model: Unmeasured): number {
   return FIT.base + FIT.perPriceDecade * decades + FIT.perYear * years(model.created) + reasons + lab;
 }
 
-function outputPriceUsd(pricing: Pricing | undefined): number {
+function outputPriceUsd(pricing: ListedPricing | undefined): number {
   if (!tells(pricing)) return PRICE_UNKNOWN_USD;
   return clamp(pricing.outputPerMTok / DOLLAR_PER_MTOK_NANO, PRICE_MIN_USD, PRICE_MAX_USD);
 }
 
 /** A free variant costs nothing but is no worse for it: its price says as little as a missing one. */
-function tells(pricing: Pricing | undefined): pricing is Pricing {
+function tells(pricing: ListedPricing | undefined): pricing is ListedPricing {
   return pricing !== undefined && pricing.outputPerMTok > 0;
 }
 

@@ -1,6 +1,6 @@
 // What the upstream lists joined with what the snapshot knows: the catalogue requests are routed with.
 
-import { type Catalog, type CatalogModel, createCatalog, type Pricing } from './catalog.ts';
+import { type Catalog, type CatalogModel, createCatalog, type ListedPricing } from './catalog.ts';
 import { estimateAbilities } from './estimate-abilities.ts';
 import type { ListedModel } from './parse-model-list.ts';
 
@@ -13,7 +13,8 @@ const GIVES_NO_TEXT = /embed|rerank|whisper|transcri|[-_]tts\b|\btts[-_]|dall-e|
 
 /**
  * Exactly the models of `listed`, in its order. Listed prices and limits win over the snapshot's; models the snapshot
- * does not know get estimated abilities (`estimated: true`); without a price anywhere `pricing` stays absent.
+ * does not know get estimated abilities (`estimated: true`). `pricing` is absent where no price is known, and where the
+ * listed one can't be read.
  */
 export function mergeUpstreamModels(snapshot: Catalog, listed: readonly ListedModel[]): Catalog {
   const tails = uniqueTails(snapshot);
@@ -27,7 +28,7 @@ export function mergeUpstreamModels(snapshot: Catalog, listed: readonly ListedMo
 function refresh(known: CatalogModel, listed: ListedModel): CatalogModel {
   const { maxOutputTokens: oldCap, pricing: oldPricing, expires: _gone, ...rest } = known;
   const cap = listed.maxOutputTokens ?? oldCap;
-  const pricing = listed.pricing ?? oldPricing;
+  const pricing = listed.priceUnreadable ? undefined : (listed.pricing ?? oldPricing);
   return {
     ...rest,
     id: listed.id,
@@ -78,7 +79,7 @@ function uniqueTails(snapshot: Catalog): ReadonlyMap<string, CatalogModel> {
   return tails;
 }
 
-function priced(pricing: Pricing | undefined): { pricing?: Pricing } {
+function priced(pricing: ListedPricing | undefined): { pricing?: ListedPricing } {
   return pricing === undefined ? {} : { pricing };
 }
 

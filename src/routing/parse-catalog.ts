@@ -1,6 +1,6 @@
 // A catalogue file (the shipped snapshot or a user's own) to a catalogue; strict, so that a mistake is found at start.
 
-import { type Catalog, type CatalogModel, createCatalog, type Pricing } from './catalog.ts';
+import { type Catalog, type CatalogModel, createCatalog, type ListedPricing } from './catalog.ts';
 import { estimateAbilities } from './estimate-abilities.ts';
 import { parsePricing } from './parse-pricing.ts';
 
@@ -72,7 +72,7 @@ type Known = {
   readonly id: string;
   readonly created: number;
   readonly supportedParameters: readonly string[];
-  readonly pricing: Pricing | undefined;
+  readonly pricing: ListedPricing | undefined;
 };
 
 function abilitiesOf(value: unknown, known: Known): Pick<CatalogModel, 'abilities' | 'estimated'> {

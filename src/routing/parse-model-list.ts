@@ -1,6 +1,6 @@
 // An upstream's `/models` answer to listed models; lenient, since one odd entry must not cost the whole list.
 
-import type { Pricing } from './catalog.ts';
+import type { ListedPricing } from './catalog.ts';
 import { parseSeconds } from './parse-catalog.ts';
 import { parsePricing } from './parse-pricing.ts';
 
@@ -15,7 +15,9 @@ export type ListedModel = {
   readonly inputModalities?: readonly string[];
   readonly outputModalities?: readonly string[];
   readonly supportedParameters?: readonly string[];
-  readonly pricing?: Pricing;
+  readonly pricing?: ListedPricing;
+  /** A price is listed that can't be read: whatever was known before is not the price either. */
+  readonly priceUnreadable?: true;
   readonly created?: number;
   readonly expires?: number;
 };
@@ -52,20 +54,20 @@ function parseEntry(entry: unknown): ListedModel | undefined {
     inputModalities: strings(architecture['input_modalities']) ?? strings(entry['input_modalities']),
     outputModalities: strings(architecture['output_modalities']) ?? strings(entry['output_modalities']),
     supportedParameters: strings(entry['supported_parameters']),
-    pricing: lenientPricing(entry['pricing']),
+    ...lenientPricing(entry['pricing']),
     created: lenientSeconds(entry['created']),
     expires: lenientSeconds(entry['expiration_date']),
   });
 }
 
 /** A price that can't be read is unknown, never zero. `-1` (it depends) is one such. */
-function lenientPricing(value: unknown): Pricing | undefined {
-  if (!isRecord(value)) return undefined;
+function lenientPricing(value: unknown): Pick<Optional<ListedModel>, 'pricing' | 'priceUnreadable'> {
+  if (!isRecord(value)) return { pricing: undefined, priceUnreadable: undefined };
   const entries = Object.entries(value).map(([key, price]) => [key, typeof price === 'number' ? String(price) : price]);
   try {
-    return parsePricing(Object.fromEntries(entries));
+    return { pricing: parsePricing(Object.fromEntries(entries)), priceUnreadable: undefined };
   } catch {
-    return undefined;
+    return { pricing: undefined, priceUnreadable: true };
   }
 }
 

@@ -1,6 +1,6 @@
 // A catalogue laid out in columns, made once per catalogue, so that a request is scored without an object per model.
 
-import type { Catalog, CatalogModel, Pricing } from './catalog.ts';
+import type { Catalog, CatalogModel, ListedPricing } from './catalog.ts';
 
 /** What a model can do, as bits. */
 export const CAN_SEE = 1;
@@ -19,7 +19,7 @@ export type PreparedCatalog = {
   /** Nano-dollars per million tokens; -1 where the price is unknown. */
   readonly inputPerMTok: Float64Array;
   readonly outputPerMTok: Float64Array;
-  /** 1 where the price is more than two rates: by request, by image, or by tiers of context. */
+  /** 1 where the price is more than two rates: by request, by image, by size or by the hour. */
   readonly pricedOddly: Uint8Array;
   readonly tokensPerSecond: Float64Array;
   /** The first token without thinking, and the thinking before the answer to a prompt of medium difficulty. */
@@ -83,7 +83,7 @@ function layOut(models: readonly CatalogModel[]): PreparedCatalog {
   };
 }
 
-function isOdd(pricing: Pricing): boolean {
+function isOdd(pricing: ListedPricing): boolean {
   return pricing.perRequest !== undefined || pricing.perImage !== undefined || pricing.overrides !== undefined;
 }
 
@@ -105,14 +105,4 @@ function thinkingMs(model: CatalogModel): number {
 function logit(share: number): number {
   const odds = Math.log(share / (1 - share));
   return Math.min(LOGIT_MAX, Math.max(-LOGIT_MAX, odds));
-}
-
-/** The rates for a prompt of `inputTokens`: long-context tiers replace what they name, from their size on. */
-export function ratesAt(pricing: Pricing, inputTokens: number): Pricing {
-  let rates = pricing;
-  for (const tier of pricing.overrides ?? []) {
-    if (inputTokens < tier.minInputTokens) break;
-    rates = { ...rates, ...tier };
-  }
-  return rates;
 }

@@ -55,8 +55,9 @@ export function passthroughDecision(
   const catalog: Catalog = { models: [model], byId: new Map([[model.id, model]]) };
   // What it needs and can't do is the upstream's to say: the caller asked for this model.
   const needs: Needs = { ...input.needs, vision: false, tools: false, structured_output: false, reasoning: false };
-  const columns = { ...prepareCatalog(catalog), contextTokens: Float64Array.of(Number.POSITIVE_INFINITY) };
-  const field = evaluate(columns, { ...input, needs, limits, nowSeconds: 0 });
+  const endless = Float64Array.of(Number.POSITIVE_INFINITY);
+  const columns = { ...prepareCatalog(catalog), contextTokens: endless, expiresSeconds: endless };
+  const field = evaluate(columns, { ...input, needs, limits });
   return {
     ...headOf(input),
     preset: null,
@@ -156,7 +157,7 @@ function candidateOf(field: Field, weights: Weights, index: number): Candidate {
 function exclusionsOf(field: Field): readonly Exclusion[] {
   const { columns, ask, exclusions } = field;
   return indexesWhere(field, (code) => code !== ELIGIBLE).map((index) => {
-    const [input, output] = ratesFor(columns, index, ask.needs.input_tokens);
+    const [input, output] = ratesFor(field, index);
     const costNano = field.costNano[index] ?? 0;
     return describeExclusion(columns, index, exclusions[index] ?? 0, { ask, input, output, costNano });
   });

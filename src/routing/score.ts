@@ -1,10 +1,11 @@
 // Quality, speed and cost of every model for one request, each 0 to 1, and the best of them under given weights.
 
 import type { NeutralRequest } from '../wire/neutral.ts';
+import { pricingAt, ratesAt } from './catalog.ts';
 import type { Classification, Needs, Weights } from './decision.ts';
 import { type Ask, ELIGIBLE, exclusionOf, prepareAsk, priceExclusion, type RouteLimits } from './eligible.ts';
 import { expectedAnswerTokens, thinkingScale } from './expected-use.ts';
-import { abilityLogits, CAN_REASON, type PreparedCatalog, ratesAt } from './prepare-catalog.ts';
+import { abilityLogits, CAN_REASON, type PreparedCatalog } from './prepare-catalog.ts';
 
 export type Question = {
   readonly request: NeutralRequest;
@@ -125,12 +126,12 @@ function usable(weights: Weights): Weights {
   return weights.speed + weights.quality + weights.cost > 0 ? weights : EVEN;
 }
 
-/** Rates for input and output in nano-dollars per million tokens, -1 where unknown; long-context tiers applied. */
-export function ratesFor(columns: PreparedCatalog, index: number, inputTokens: number): readonly [number, number] {
+/** Rates for input and output in nano-dollars per million tokens, -1 where unknown, for this size at this moment. */
+export function ratesFor({ columns, ask }: Field, index: number): readonly [number, number] {
   const pricing = columns.models[index]?.pricing;
   if (!pricing) return [-1, -1];
-  const rates = ratesAt(pricing, inputTokens);
-  return [rates.inputPerMTok, rates.outputPerMTok];
+  const { input, output } = ratesAt(pricingAt(pricing, ask.nowSeconds * 1000), ask.needs.input_tokens);
+  return [input, output];
 }
 
 function measure(field: Field, question: Question, totalMs: Float64Array): void {
@@ -145,7 +146,7 @@ function measure(field: Field, question: Question, totalMs: Float64Array): void 
       const thinkingMs = thinkingAt(columns, index, needs) * scale;
       const thinkingTokens = ((columns.tokensPerSecond[index] ?? 1) * thinkingMs) / 1000;
       const cap = Math.min(asked, columns.outputTokensMax[index] ?? asked);
-      const price = priceAt(columns, index, needs);
+      const price = priceAt(columns, index, question);
       const output = Math.min(cap, answerTokens + thinkingTokens);
       const nano = (needs.input_tokens * price.input + output * price.output) / TOKENS_PER_MTOK + price.fixed;
       costNano[index] = Math.ceil(nano);
@@ -169,15 +170,15 @@ function thinkingAt(columns: PreparedCatalog, index: number, needs: Needs): numb
 type Price = { readonly input: number; readonly output: number; readonly fixed: number; readonly known: boolean };
 
 /** The rates that hold for this prompt (nano-dollars per million tokens), and what comes on top (nano-dollars). */
-function priceAt(columns: PreparedCatalog, index: number, needs: Needs): Price {
+function priceAt(columns: PreparedCatalog, index: number, { needs, nowSeconds }: Question): Price {
   const input = columns.inputPerMTok[index] ?? -1;
   const output = columns.outputPerMTok[index] ?? -1;
   if (input < 0) return { input: ASSUMED_INPUT_PER_MTOK, output: ASSUMED_OUTPUT_PER_MTOK, fixed: 0, known: false };
   const pricing = columns.pricedOddly[index] === 1 ? columns.models[index]?.pricing : undefined;
   if (!pricing) return { input, output, fixed: 0, known: true };
-  const rates = ratesAt(pricing, needs.input_tokens);
-  const fixed = (pricing.perRequest ?? 0) + (needs.vision ? (pricing.perImage ?? 0) : 0);
-  return { input: rates.inputPerMTok, output: rates.outputPerMTok, fixed, known: true };
+  const rates = ratesAt(pricingAt(pricing, nowSeconds * 1000), needs.input_tokens);
+  const fixed = rates.perRequest + (needs.vision ? rates.perImage : 0);
+  return { input: rates.input, output: rates.output, fixed, known: true };
 }
 
 function scoreQuality(field: Field, classification: Classification): void {

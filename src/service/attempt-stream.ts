@@ -8,6 +8,7 @@ import type { Usage } from '../wire/neutral.ts';
 import type { StreamRelay } from '../wire/stream-relay.ts';
 import { isSvcError, SvcError } from '../wire/svc-error.ts';
 import { type AttemptInput, toolIdsOf } from './attempt-whole.ts';
+import { ProgressWatch } from './progress-watch.ts';
 import type { Answer, ClientGone, Road } from './road.ts';
 import { upstreamRefusal } from './upstream-refusal.ts';
 
@@ -46,6 +47,8 @@ class StreamAttempt implements Answer {
   #ending: Ending;
   #ended: ((ending: Ending) => void) | undefined;
   #pinger: NodeJS.Timeout | undefined;
+  /** There from the first real event on. */
+  #progress: ProgressWatch | undefined;
   /** Runs to the first real event, then between two: comments and white space don't count. */
   #deadline: NodeJS.Timeout | undefined;
 
@@ -112,6 +115,7 @@ class StreamAttempt implements Answer {
     if (out.length > 0) {
       this.#deadline?.refresh();
       this.#send(out);
+      this.#noteProgress();
     }
     if (this.#relay.done) this.#end(undefined);
   }
@@ -141,6 +145,7 @@ class StreamAttempt implements Answer {
     const { down, meter, deps } = this.#road;
     meter.firstEventMs = deps.clock.monotonicMs();
     this.#committed = true;
+    this.#progress = new ProgressWatch(this.#road);
     const { idleMs } = this.#input.call.timeouts;
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#late(idleMs), idleMs);
@@ -204,16 +209,27 @@ class StreamAttempt implements Answer {
     clearTimeout(this.#pinger);
     clearTimeout(this.#deadline);
     this.#abort();
-    const { meter, deps } = this.#road;
-    meter.upstreamEndMs = deps.clock.monotonicMs();
+    this.#measure();
+    this.#road.meter.upstreamEndMs = this.#road.deps.clock.monotonicMs();
+    this.#ending = ending;
+    if (this.#committed) this.#ended?.(ending);
+    else this.#refuse(ending);
+  }
+
+  /** Runs for every chunk of every stream. */
+  #noteProgress(): void {
+    if (this.#progress === undefined || this.#relay.deliveredBytes < this.#progress.nextBytes) return;
+    this.#measure();
+    this.#progress.note();
+  }
+
+  #measure(): void {
+    const { meter } = this.#road;
     meter.usage = this.#relay.usage;
     meter.usageMissing = this.#relay.usageMissing;
     meter.anomalies = this.#relay.anomalies;
     meter.finishReason = this.#relay.finishReason;
     meter.deliveredBytes = this.#committed ? this.#relay.deliveredBytes : 0;
-    this.#ending = ending;
-    if (this.#committed) this.#ended?.(ending);
-    else this.#refuse(ending);
   }
 }
 

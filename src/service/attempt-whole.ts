@@ -7,11 +7,14 @@ import type { NeutralRequest, ToolCall, Usage } from '../wire/neutral.ts';
 import { renderMessagesResponse } from '../wire/render-messages-response.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import type { ToolNameMap } from '../wire/tool-names.ts';
+import type { Hold } from './hold-credits.ts';
 import type { Answer, Road } from './road.ts';
 import { upstreamRefusal } from './upstream-refusal.ts';
 
 export type AttemptInput = {
   readonly road: Road;
+  /** What the answer is paid from: nothing goes upstream without one. */
+  readonly hold: Hold;
   readonly call: UpstreamCall;
   readonly toolNames: ToolNameMap;
   readonly model: string;

@@ -15,6 +15,6 @@ export async function attempt(road: Road, plan: Plan, hold: Hold): Promise<Answe
   const call: UpstreamCall = { path: '/chat/completions', body: bytes, headers: {}, timeouts: road.deps.timeouts };
   road.meter.attempts += 1;
   road.meter.sentMs = road.deps.clock.monotonicMs();
-  const input = { road, call, toolNames, model: plan.model.id, inputTokens: plan.needs.input_tokens };
+  const input = { road, hold, call, toolNames, model: plan.model.id, inputTokens: plan.needs.input_tokens };
   return road.parsed.request.stream ? attemptStream(input) : attemptWhole(input);
 }

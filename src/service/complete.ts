@@ -14,7 +14,8 @@ import type { Admission } from './rate-limiter.ts';
 import { sizeOf } from './request-size.ts';
 import { type Answer, ClientGone, createMeter, type Road, Stopper } from './road.ts';
 import { routingHeaders } from './routing-headers.ts';
-import { type Ending, settle } from './settle.ts';
+import { settle } from './settle.ts';
+import type { Ending } from './usage-entry.ts';
 
 /**
  * Serves one completion. Throws a {@link SvcError} while the client can still get a status; once the answer has begun,

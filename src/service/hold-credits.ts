@@ -3,7 +3,7 @@
 import { renderUsd } from '../ledger/nano.ts';
 import type { HoldRecord } from '../ledger/records.ts';
 import { affordableOutputTokens, worstCaseNano } from '../ledger/worst-case.ts';
-import type { Catalog, CatalogModel, Pricing } from '../routing/catalog.ts';
+import { type Catalog, type CatalogModel, type Pricing, pricingAt } from '../routing/catalog.ts';
 import type { ApiKey, HoldResult, Ledger } from '../store/store.ts';
 import type { NeutralRequest } from '../wire/neutral.ts';
 import { SvcError } from '../wire/svc-error.ts';
@@ -14,8 +14,23 @@ const OUTPUT_TOKENS_ASSUMED = 32_768;
 /** The least answer worth sending a request for, when the balance can't cover the model's cap. */
 const OUTPUT_TOKENS_MIN = 1024;
 
+/** Made here alone, once credits are reserved: no attempt without one. */
+class Reservation {
+  readonly #requestId: string;
+
+  constructor(requestId: string) {
+    this.#requestId = requestId;
+  }
+
+  get requestId(): string {
+    return this.#requestId;
+  }
+}
+
 export type Hold = {
+  readonly reservation: Reservation;
   readonly heldNano: number;
+  /** The prices of the moment of admission: they hold for the whole request, whatever changes meanwhile. */
   readonly pricing: Pricing;
   /** The price was unknown and the dearest known one is charged. */
   readonly priceAssumed: boolean;
@@ -41,7 +56,7 @@ export type HoldInput = {
 export async function holdCredits(input: HoldInput): Promise<Hold> {
   const { model, request, size } = input;
   const priceAssumed = model.pricing === undefined;
-  const pricing = model.pricing ?? dearestPricing(input.catalog);
+  const pricing = model.pricing ? pricingAt(model.pricing, input.record.at) : dearestPricing(input.catalog);
   // What is behind a URL can't be counted here: it may fill the model's whole context.
   const inputTokensMax = size.unbounded ? Math.max(size.inputTokensMax, model.contextLength) : size.inputTokensMax;
   const perChoice = request.maxTokens ?? outputCapOf(model, inputTokensMax);
@@ -65,6 +80,7 @@ export async function holdCredits(input: HoldInput): Promise<Hold> {
         );
   const unlimited = request.maxTokens === undefined && (affordable < perChoice || model.maxOutputTokens === undefined);
   return {
+    reservation: new Reservation(input.record.requestId),
     heldNano: result.heldNano,
     pricing,
     priceAssumed,
@@ -80,16 +96,16 @@ function outputCapOf(model: CatalogModel, inputTokens: number): number {
   return Math.min(OUTPUT_TOKENS_ASSUMED, room);
 }
 
-/** For a model of unknown price: every rate at the dearest that any model of the catalogue has. */
+/** For a model of unknown price: every rate at the dearest that any model of the catalogue has at any size or hour. */
 function dearestPricing(catalog: Catalog): Pricing {
-  const priced = catalog.models.flatMap(({ pricing }) => (pricing ? [pricing] : []));
-  const most = (pick: (pricing: Pricing) => number): number =>
-    priced.reduce((max, pricing) => Math.max(max, pick(pricing)), 0);
+  const priced = catalog.models.flatMap(({ pricing }) => (pricing ? [pricing, ...(pricing.overrides ?? [])] : []));
+  const most = (pick: (prices: (typeof priced)[number]) => number | undefined): number =>
+    priced.reduce((max, prices) => Math.max(max, pick(prices) ?? 0), 0);
   return {
-    inputPerMTok: most((pricing) => pricing.inputPerMTok),
-    outputPerMTok: most((pricing) => pricing.outputPerMTok),
-    perRequest: most((pricing) => pricing.perRequest ?? 0),
-    perImage: most((pricing) => pricing.perImage ?? 0),
+    inputPerMTok: most((prices) => prices.inputPerMTok),
+    outputPerMTok: most((prices) => prices.outputPerMTok),
+    perRequest: most((prices) => prices.perRequest),
+    perImage: most((prices) => prices.perImage),
   };
 }
 

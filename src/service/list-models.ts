@@ -2,7 +2,7 @@
 
 import type { ApiList, ModelView } from '../api/types.ts';
 import { renderUsd } from '../ledger/nano.ts';
-import type { CatalogModel, Pricing } from '../routing/catalog.ts';
+import type { CatalogModel, ListedPricing } from '../routing/catalog.ts';
 import { matchesAny } from '../routing/eligible.ts';
 import { PRESETS } from '../routing/presets.ts';
 import { SvcError } from '../wire/svc-error.ts';
@@ -18,7 +18,7 @@ export interface ModelLister {
 /** When the virtual models came to be, for clients that sort by it. */
 const PRESETS_CREATED = 1_767_225_600;
 
-export function createModelLister(deps: CallerDeps & { offer(): Offer }): ModelLister {
+export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'catalog'> }): ModelLister {
   const all = (caller: Caller): readonly ModelView[] => {
     const { listRealModels } = deps.store.documents.preferencesOf(caller.workspace.id);
     return listRealModels ? [...virtualModels(), ...realModels(deps.offer(), caller)] : virtualModels();
@@ -50,7 +50,7 @@ function virtualModels(): readonly ModelView[] {
   }));
 }
 
-function realModels(offer: Offer, caller: Caller): readonly ModelView[] {
+function realModels(offer: Pick<Offer, 'catalog'>, caller: Caller): readonly ModelView[] {
   const allowed = caller.principal?.apiKey.models;
   const models = allowed ? offer.catalog.models.filter(({ id }) => matchesAny(id, allowed)) : offer.catalog.models;
   return models.map(viewOf);
@@ -71,7 +71,7 @@ function viewOf(model: CatalogModel): ModelView {
 }
 
 /** USD per million tokens, as people compare prices. */
-function pricesOf(pricing: Pricing): Record<string, string> {
+function pricesOf(pricing: ListedPricing): Record<string, string> {
   return {
     input_per_million: renderUsd(pricing.inputPerMTok),
     output_per_million: renderUsd(pricing.outputPerMTok),

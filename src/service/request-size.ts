@@ -7,7 +7,7 @@ export type RequestSize = {
   readonly images: number;
   /** Never below the true count of input tokens, unless `unbounded`. */
   readonly inputTokensMax: number;
-  /** The request names content that only the upstream can see, such as a document by URL. */
+  /** The request holds content whose size can't be told from its bytes: by URL, or packed as a PDF is. */
   readonly unbounded: boolean;
 };
 
@@ -34,8 +34,14 @@ function isImage(part: Extract<Part, { type: 'image' }>): boolean {
   return part.data === undefined || part.mediaType === undefined || part.mediaType.startsWith('image/');
 }
 
+/** Bytes bound tokens where they are text or raw sound. A packed format says in a few bytes what is read as many tokens. */
 function isUnbounded(part: Part): boolean {
-  if (part.type === 'file') return part.data === undefined;
-  // Audio comes as data in the body; what else svc does not know may be a link to anything.
-  return part.type === 'opaque' && part.value['type'] !== 'input_audio';
+  if (part.type === 'file') return part.data === undefined || !part.mediaType?.startsWith('text/');
+  // What else svc does not know may be a link to anything.
+  return part.type === 'opaque' && !isRawSound(part.value);
+}
+
+function isRawSound({ type, input_audio: audio }: Readonly<Record<string, unknown>>): boolean {
+  if (type !== 'input_audio' || typeof audio !== 'object' || audio === null || !('format' in audio)) return false;
+  return audio.format === 'wav' || audio.format === 'pcm16';
 }

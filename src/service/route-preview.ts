@@ -18,7 +18,7 @@ export type PreviewInput = CallerInput & {
 export type RoutePreview = (input: PreviewInput) => Promise<Decision>;
 
 export type PreviewDeps = CallerDeps & {
-  offer(): Offer;
+  offer(): Pick<Offer, 'catalog'>;
   readonly classify: (request: NeutralRequest) => Classification;
   makeId(prefix: string): string;
   readonly allowUnknownPrice: boolean;

@@ -65,10 +65,14 @@ export function parseUsageFilter(filters: Fields): UsageFilter {
   };
 }
 
-/** The entry as the API shows it: cost as a decimal string, time as RFC 3339, and without what is for the operator's log. */
+/** The entry as the API shows it: money as decimal strings, time as RFC 3339. */
 export function renderUsageEntry(entry: UsageEntry): UsageEntryView {
-  const { upstream_cost: _upstreamCost, anomalies: _anomalies, ...shown } = entry;
-  return { ...shown, created_at: renderTimestamp(entry.created_at), cost: renderUsd(entry.cost) };
+  return {
+    ...entry,
+    created_at: renderTimestamp(entry.created_at),
+    cost: renderUsd(entry.cost),
+    upstream_cost: entry.upstream_cost === null ? null : renderUsd(entry.upstream_cost),
+  };
 }
 
 function renderSum(sum: UsageSum): UsageSumView {

@@ -22,7 +22,7 @@ export type ParsedUsage = {
 /**
  * Undefined where there is no usage object or it counts neither input nor output: absent never means zero. A count that
  * is not an integer from 0 to the cap becomes the next integer up, the cap or 0, and is named in `anomalies` as
- * `usage_invalid:<field>`.
+ * `usage_invalid:<field>`. A `cost` that is no number from 0 to the cap is left out and named `upstream_cost_invalid`.
  */
 export function parseChatUsage(value: unknown): ParsedUsage | undefined {
   if (!isObject(value)) return undefined;
@@ -91,6 +91,6 @@ function detailsOf(value: JsonObject, field: string): JsonObject {
 function costOf(value: unknown, anomalies: string[]): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && value >= 0 && value <= MAX_UPSTREAM_COST) return value;
-  anomalies.push('usage_invalid:cost');
+  anomalies.push('upstream_cost_invalid');
   return undefined;
 }

@@ -1,8 +1,8 @@
 // Usage that cannot be believed, comes too early or not at all: what was delivered is charged, and the client is told the same.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chatAnswer, chatEvents } from '../helpers/fake-upstream.ts';
-import { type Gateway, nanoOf, startGateway } from '../helpers/gateway.ts';
+import { chatAnswer, chatEvents, type FakeReply } from '../helpers/fake-upstream.ts';
+import { type Gateway, nanoOf, startGateway, type UsageRow } from '../helpers/gateway.ts';
 
 let gateway: Gateway;
 
@@ -73,6 +73,79 @@ describe('a whole answer with odd usage', () => {
     expect(usage.output_tokens).toBeGreaterThan(0);
   });
 });
+
+type UsageField = readonly [name: string, usageWith: (json: string) => string];
+
+const FIELDS: readonly UsageField[] = [
+  ['prompt_tokens', (json) => `{"prompt_tokens":${json},"completion_tokens":5}`],
+  ['completion_tokens', (json) => `{"prompt_tokens":10,"completion_tokens":${json}}`],
+  ['cached_tokens', (json) => withDetail('prompt', `"cached_tokens":${json}`)],
+  ['cache_write_tokens', (json) => withDetail('prompt', `"cache_write_tokens":${json}`)],
+  ['reasoning_tokens', (json) => withDetail('completion', `"reasoning_tokens":${json}`)],
+  ['cost', (json) => `{"prompt_tokens":10,"completion_tokens":5,"cost":${json}}`],
+];
+
+function withDetail(side: string, field: string): string {
+  return `{"prompt_tokens":10,"completion_tokens":5,"${side}_tokens_details":{${field}}}`;
+}
+
+/** `-0` and what JSON can't say as a number apart, everything an upstream could put where a count belongs. */
+const ODD = ['-1', '1.5', 'null', '1e308', '"12"', '5000', '{}', '[]', 'true', '9007199254740992'];
+/** Of these the field is what an honest upstream may send. */
+const HONEST: Readonly<Record<string, readonly string[]>> = { cost: ['1.5', 'null', '5000'] };
+
+describe.each(FIELDS)('an upstream that says in %s', (field, usageWith) => {
+  it.each(ODD)('%s is charged within the hold, and the entry says so', async (json) => {
+    const before = nanoOf((await gateway.balance()).balance);
+    const answers: Response[] = [];
+    for (const stream of [false, true]) {
+      for (const path of [CHAT, MESSAGES]) {
+        gateway.upstream.queue(answerWithUsage(usageWith(json), stream));
+        const answer = await gateway.post(path, { ...body, stream });
+        expect(answer.status).toBe(200);
+        expect(await answer.text()).not.toContain('"error"');
+        answers.push(answer);
+      }
+    }
+    const entries = (await gateway.usage()).slice(0, 4);
+    expect(entries.map(({ request_id }) => request_id).sort()).toEqual(
+      answers.map(({ headers }) => headers.get('x-request-id')).sort(),
+    );
+    for (const entry of entries) checkEntry(entry, field, json);
+    const after = await gateway.balance();
+    const charged = entries.reduce((sum, { cost }) => sum + nanoOf(cost), 0n);
+    expect(before - nanoOf(after.balance)).toBe(charged);
+    expect(nanoOf(after.granted) - nanoOf(after.charged)).toBe(nanoOf(after.balance));
+    expect(after.held).toBe('0');
+  });
+});
+
+/** The JSON as text, since `JSON.stringify` would mend some of it. */
+function answerWithUsage(usage: string, stream: boolean): FakeReply {
+  const put = (text: string): string => text.replace('"usage":{}', `"usage":${usage}`);
+  if (stream) return { sse: chatEvents({ text: words, usage: {} }).map(put) };
+  return { raw: [put(JSON.stringify(chatAnswer({ text: words, usage: {} })))], headers: JSON_TYPE };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function checkEntry(entry: UsageRow, field: string, json: string): void {
+  expect(entry.settle_reason).toBe('completed');
+  // 1,000 tokens of output, and the body with its overhead as input, at $15 and $3 a million.
+  expect(nanoOf(entry.cost)).toBeGreaterThan(0n);
+  expect(nanoOf(entry.cost)).toBeLessThan(nanoOf('0.02'));
+  for (const count of ['input', 'cached', 'cache_write', 'output', 'reasoning']) {
+    expect(entry[`${count}_tokens`]).toSatisfy(
+      (value: number) => Number.isInteger(value) && value >= 0 && value < 2_000,
+    );
+  }
+  const anomalies = entry['anomalies'] as string[];
+  if (HONEST[field]?.includes(json)) expect(anomalies).toEqual([]);
+  else if (field === 'cost') expect(anomalies).toEqual(['upstream_cost_invalid']);
+  else expect(anomalies.length).toBeGreaterThan(0);
+  const told = field === 'cost' && anomalies.length === 0 && json !== 'null';
+  expect(entry['upstream_cost']).toBe(told ? json : null);
+}
 
 it('usage that comes before the text does not make the text free when the stream breaks', async () => {
   const [first = '', ...rest] = chatEvents({ text: words, usage: null });

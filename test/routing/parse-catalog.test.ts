@@ -45,7 +45,7 @@ describe('a catalogue file', () => {
     ],
     ['zero per request as none', { prompt: '0', completion: '0', request: '0' }, { inputPerMTok: 0, outputPerMTok: 0 }],
     [
-      'long-context tiers in ascending order',
+      'long-context tiers in their order, from the token above the size on',
       {
         prompt: '0.000001',
         completion: '0.000002',
@@ -62,14 +62,14 @@ describe('a catalogue file', () => {
       },
       {
         overrides: [
+          { minInputTokens: 501, inputPerMTok: 4e9 },
           {
-            minInputTokens: 200,
+            minInputTokens: 201,
             inputPerMTok: 2e9,
             outputPerMTok: 3e9,
             cachedInputPerMTok: 0,
             cacheWritePerMTok: 1e14,
           },
-          { minInputTokens: 500, inputPerMTok: 4e9 },
         ],
       },
     ],
@@ -146,11 +146,6 @@ describe('a catalogue file', () => {
       'a tier that is no object',
       { pricing: { prompt: '0', completion: '0', overrides: [3] } },
       'pricing.overrides must hold objects',
-    ],
-    [
-      'two tiers of one size',
-      { pricing: { prompt: '0', completion: '0', overrides: [{ min_prompt_tokens: 5 }, { min_prompt_tokens: 5 }] } },
-      'two tiers from 5',
     ],
     ['no context', { context_length: undefined }, 'model acme/one: context_length is missing'],
     ['a context of zero', { context_length: 0 }, 'model acme/one: context_length'],

@@ -15,7 +15,7 @@ import {
 const HOUR_MS = 3_600_000;
 
 describe('renderUsageEntry', () => {
-  it('shows the contract’s fields, money and time as text, and nothing for the operator alone', () => {
+  it('shows the contract’s fields, money and time as text, with the upstream’s cost beside ours and what was odd', () => {
     expect(renderUsageEntry(usageEntry({ cost: 123_450 }))).toEqual({
       id: 'ue_1',
       request_id: 'req_1',
@@ -47,6 +47,8 @@ describe('renderUsageEntry', () => {
       ttft_ms: 200,
       gateway_ms: 2,
       attempts: 1,
+      upstream_cost: '0.000123',
+      anomalies: ['usage_clamped'],
       decision: null,
     });
   });

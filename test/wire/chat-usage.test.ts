@@ -101,7 +101,7 @@ describe('usage of a Chat upstream', () => {
   it.each([[-0.1], ['0.1'], [Number.NaN], [1e300]])('does not believe the cost %j', (cost) => {
     const parsed = parseChatUsage({ prompt_tokens: 1, completion_tokens: 1, cost });
     expect(parsed?.usage).not.toHaveProperty('upstreamCost');
-    expect(parsed?.anomalies).toEqual(['usage_invalid:cost']);
+    expect(parsed?.anomalies).toEqual(['upstream_cost_invalid']);
   });
 
   it('always gives counts that can be charged', () => {

@@ -1,0 +1,59 @@
+// The usage entry of a request: what the road, its meter and the cost say, in the contract's fields.
+
+import type { UsageEntry } from '../ledger/records.ts';
+import type { KnownCost } from './known-cost.ts';
+import type { Road } from './road.ts';
+
+export type Ending = {
+  /** HTTP status as the client got it; 499 when it had left. */
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly reason: 'completed' | 'failed' | 'client_closed' | 'upstream_truncated' | 'recovered' | 'refused';
+};
+
+/** `at`: milliseconds since 1970. Each call makes a new id. */
+export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: number): UsageEntry {
+  const { call, plan, parsed, meter, deps } = road;
+  const nowMs = deps.clock.monotonicMs();
+  const latencyMs = nowMs - call.startedMs;
+  const upstreamMs = meter.sentMs === 0 ? 0 : (meter.upstreamEndMs || nowMs) - meter.sentMs;
+  return {
+    id: deps.makeId('ue'),
+    request_id: call.requestId,
+    created_at: at,
+    api_key_id: road.principal.apiKey.id,
+    format: call.dialect,
+    source: call.source,
+    stream: parsed.request.stream,
+    requested_model: parsed.request.model.slice(0, 200),
+    virtual_model: plan?.virtualModel ?? null,
+    model: plan?.model.id ?? null,
+    upstream: plan ? road.offer.upstream.name : null,
+    task_type: plan?.classification.task_type ?? null,
+    complexity: plan?.classification.complexity ?? null,
+    classifier: plan?.classifier ?? null,
+    status: ending.status,
+    error_code: ending.errorCode,
+    finish_reason: meter.finishReason ?? null,
+    input_tokens: cost.usage.inputTokens,
+    cached_tokens: cost.usage.cachedTokens,
+    cache_write_tokens: cost.usage.cacheWriteTokens,
+    output_tokens: cost.usage.outputTokens,
+    reasoning_tokens: cost.usage.reasoningTokens,
+    tokens_saved: 0,
+    cost: cost.nano,
+    cost_kind: cost.kind,
+    settle_reason: ending.reason,
+    latency_ms: thousandths(latencyMs),
+    ttft_ms: meter.firstEventMs === 0 ? null : thousandths(meter.firstEventMs - call.startedMs),
+    gateway_ms: thousandths(Math.max(0, latencyMs - upstreamMs)),
+    attempts: meter.attempts,
+    upstream_cost: meter.usage?.upstreamCost === undefined ? null : Math.round(meter.usage.upstreamCost * 1e9),
+    anomalies: cost.anomalies,
+    decision: plan?.summary ?? null,
+  };
+}
+
+function thousandths(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
