@@ -1,10 +1,8 @@
 // Rate limits: requests and tokens a minute, per API key and per workspace, counted in memory by rate-limiter-flexible.
 
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { SvcError } from '../wire/svc-error.ts';
+import { type LimitState, MonotonicLimiter, WINDOW_SECONDS } from './monotonic-limiter.ts';
 import type { Principal } from './principal.ts';
-
-const WINDOW_SECONDS = 60;
 
 /** What is left of one limit. `resetMs` until the window starts anew. */
 type Allowance = { readonly limit: number; readonly remaining: number; readonly resetMs: number };
@@ -25,30 +23,29 @@ export interface RateLimiter {
 
 type Limit = { readonly key: string; readonly points: number; readonly limit: number; readonly what: string };
 
-/** `monotonicMs` tells whether a correction still belongs to the window the tokens were taken from. */
+/** Windows end by `monotonicMs`, which also tells whether a correction still belongs to the one its tokens were taken from. */
 export function createRateLimiter(monotonicMs: () => number): RateLimiter {
-  const limiters = new Map<string, RateLimiterMemory>();
-  const limiterFor = (limit: Limit): RateLimiterMemory => {
+  const limiters = new Map<string, MonotonicLimiter>();
+  const limiterFor = (limit: Limit): MonotonicLimiter => {
     const id = `${limit.what}:${limit.limit}`;
     const known = limiters.get(id);
     if (known) return known;
-    const made = new RateLimiterMemory({ points: limit.limit, duration: WINDOW_SECONDS, keyPrefix: limit.what });
+    const made = new MonotonicLimiter(limit.limit, limit.what, monotonicMs);
     limiters.set(id, made);
     return made;
   };
 
-  async function take(limits: readonly Limit[]): Promise<RateLimiterRes[]> {
-    const results: RateLimiterRes[] = [];
+  async function take(limits: readonly Limit[]): Promise<LimitState[]> {
+    const states: LimitState[] = [];
     for (const [index, limit] of limits.entries()) {
-      try {
-        results.push(await limiterFor(limit).consume(limit.key, limit.points));
-      } catch (refusal) {
+      const state = await limiterFor(limit).consume(limit.key, limit.points);
+      if (!state.admitted) {
         await giveBack(limits.slice(0, index + 1));
-        if (refusal instanceof RateLimiterRes) throw refused(limit, refusal);
-        throw refusal;
+        throw refused(limit, state);
       }
+      states.push(state);
     }
-    return results;
+    return states;
   }
 
   // A refused request uses up nothing: what the earlier limits, and the refusing one, counted for it goes back.
@@ -66,12 +63,12 @@ export function createRateLimiter(monotonicMs: () => number): RateLimiter {
     describe,
     async admit(principal, tokens, headers) {
       const limits = limitsOf(principal, tokens);
-      const results = await take(limits).catch(async (error: unknown) => {
+      const states = await take(limits).catch(async (error: unknown) => {
         await describe(principal, headers);
         throw error;
       });
-      writeHeaders(headers, allowance(limits[0], results[0]), allowance(limits[1], results[1]));
-      const windowEnd = monotonicMs() + Math.min(...results.map(({ msBeforeNext }) => msBeforeNext));
+      writeHeaders(headers, allowance(limits[0], states[0]), allowance(limits[1], states[1]));
+      const windowEnd = monotonicMs() + Math.min(...states.map(({ resetMs }) => resetMs));
       return {
         correct(used) {
           const delta = used - tokens;
@@ -116,18 +113,18 @@ function limitsOf({ apiKey, workspace }: Principal, tokens: number): readonly Li
   return limits;
 }
 
-function allowance(limit: Limit | undefined, result: RateLimiterRes | null | undefined): Allowance {
+function allowance(limit: Limit | undefined, state: LimitState | null | undefined): Allowance {
   const most = limit?.limit ?? 0;
   return {
     limit: most,
-    remaining: Math.max(0, Math.min(most, result?.remainingPoints ?? most)),
-    resetMs: Math.max(0, result?.msBeforeNext ?? 0),
+    remaining: Math.max(0, Math.min(most, state?.remainingPoints ?? most)),
+    resetMs: state?.resetMs ?? 0,
   };
 }
 
-function refused(limit: Limit, result: RateLimiterRes): SvcError {
+function refused(limit: Limit, { resetMs }: LimitState): SvcError {
   const [owner = 'key', unit = 'requests'] = limit.what.split('-');
-  const retryAfterSeconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+  const retryAfterSeconds = Math.max(1, Math.ceil(resetMs / 1000));
   if (limit.points > limit.limit) {
     return new SvcError(
       'RATE_LIMITED',

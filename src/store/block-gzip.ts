@@ -1,7 +1,7 @@
 // Text in blocks, each a gzip member of its own: any gzip program reads the file, and one block can be read alone.
 //
 // The layout is BGZF's: each member says its size in the extra field "BC", so members are found by hopping from header to
-// header, and an empty member ends the file. A second extra field, "SV", has the CRC-32 of the compressed bytes: gzip's own
+// header, and an empty member ends the file. Another empty member before it lists where the others begin. A second extra field, "SV", has the CRC-32 of the compressed bytes: gzip's own
 // covers the text, which leaves the padding bits at the end of a deflate stream unwatched.
 
 import { promisify } from 'node:util';
@@ -69,4 +69,46 @@ async function inflate(deflated: Buffer): Promise<Buffer | null> {
 
 function holds(bytes: Buffer, at: number, expected: Buffer): boolean {
   return bytes.compare(expected, 0, expected.length, at, at + expected.length) === 0;
+}
+
+/** Before the list of starts: an empty member's header with the fields "BC" (its size) and "IX" (the list). */
+const INDEX_HEADER = Buffer.from('1f8b08040000000000ff', 'hex');
+const INDEX_STARTS_AT = INDEX_HEADER.length + 2 + 6 + 4;
+/** After it: CRC-32 of the list, the size again to be found from behind, no text, and the trailer of no text. */
+const INDEX_TAIL_BYTES = 4 + 4 + 2 + MEMBER_TRAILER_BYTES;
+/** More starts than the member's own size field could cover. */
+const INDEX_STARTS_MAX = 16_000;
+/** From the end of the file back to the size of the index member. */
+export const INDEX_FROM_END_BYTES = Buffer.from(END_MEMBER, 'hex').length + MEMBER_TRAILER_BYTES + 2 + 4;
+
+/** `starts` as in a block table, the end of the last block included. Null for more than fit; the file is then read by hopping. */
+export function encodeIndexMember(starts: readonly number[]): Buffer | null {
+  if (starts.length > INDEX_STARTS_MAX) return null;
+  const list = Buffer.alloc(starts.length * 4);
+  for (const [index, start] of starts.entries()) list.writeUInt32LE(start, index * 4);
+  const size = INDEX_STARTS_AT + list.length + INDEX_TAIL_BYTES;
+  const member = Buffer.alloc(size);
+  INDEX_HEADER.copy(member);
+  let at = INDEX_HEADER.length;
+  at = member.writeUInt16LE(6 + 4 + list.length + 8, at);
+  at = member.writeUInt32LE(0x0002_4342, at);
+  at = member.writeUInt16LE(size - 1, at);
+  at = member.writeUInt16LE(INDEX_FIELD, at);
+  at = member.writeUInt16LE(list.length + 8, at);
+  at += list.copy(member, at);
+  at = member.writeUInt32LE(crc32(member.subarray(0, at)), at);
+  at = member.writeUInt32LE(size, at);
+  member.writeUInt16LE(EMPTY_DEFLATE, at);
+  return member;
+}
+
+const INDEX_FIELD = 0x5849;
+const EMPTY_DEFLATE = 0x0003;
+
+/** The starts in a whole index member; null where the bytes are none, or not one as it was written. */
+export function decodeIndexMember(member: Buffer): readonly number[] | null {
+  const count = (member.length - INDEX_STARTS_AT - INDEX_TAIL_BYTES) / 4;
+  if (!Number.isInteger(count) || count < 1) return null;
+  const starts = Array.from({ length: count }, (_, index) => member.readUInt32LE(INDEX_STARTS_AT + index * 4));
+  return encodeIndexMember(starts)?.equals(member) === true ? starts : null;
 }

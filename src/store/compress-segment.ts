@@ -1,7 +1,7 @@
 // Puts a compressed segment in the place of a plain one. At no moment is there less than one whole form of it on disk.
 
 import { crc32 } from 'node:zlib';
-import { BLOCK_TEXT_BYTES, END_MEMBER, encodeMember } from './block-gzip.ts';
+import { BLOCK_TEXT_BYTES, END_MEMBER, encodeIndexMember, encodeMember } from './block-gzip.ts';
 import type { Disk, DiskFile } from './disk.ts';
 import { removeIfThere, temporaryPath } from './replace-file.ts';
 import { openCompressedFile, openSegmentFile, type SegmentFile } from './segment-file.ts';
@@ -59,15 +59,21 @@ async function writeCompressed(
 }
 
 async function writeMembers(file: DiskFile, text: SegmentFile, signal: AbortSignal): Promise<TextSum> {
+  const starts = [0];
   let at = 0;
   let crc = 0;
-  const bytes = await eachBlock(text, signal, async (block) => {
-    crc = crc32(block, crc);
-    const member = await encodeMember(block);
+  const write = async (member: Buffer): Promise<void> => {
     await writeWhole(file, member, at);
     at += member.length;
+  };
+  const bytes = await eachBlock(text, signal, async (block) => {
+    crc = crc32(block, crc);
+    await write(await encodeMember(block));
+    starts.push(at);
   });
-  await writeWhole(file, Buffer.from(END_MEMBER, 'hex'), at);
+  const index = encodeIndexMember(starts);
+  if (index !== null) await write(index);
+  await write(Buffer.from(END_MEMBER, 'hex'));
   return { bytes, crc };
 }
 

@@ -1,7 +1,14 @@
 // A compressed segment for reading: finds its blocks once, inflates those that a read touches and keeps the latest few.
 
 import type { FileHandle } from 'node:fs/promises';
-import { BLOCK_TEXT_BYTES, decodeMember, END_MEMBER, readMemberSize } from './block-gzip.ts';
+import {
+  BLOCK_TEXT_BYTES,
+  decodeIndexMember,
+  decodeMember,
+  END_MEMBER,
+  INDEX_FROM_END_BYTES,
+  readMemberSize,
+} from './block-gzip.ts';
 import { readUpTo } from './read-up-to.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { DamagedStateError } from './store-errors.ts';
@@ -19,8 +26,8 @@ export class DamagedSegmentError extends DamagedStateError {
   }
 }
 
-/** Enough for a page of entries that lie near each other; 60 KiB each. */
-const BLOCKS_KEPT = 4;
+/** Enough for entries that lie near each other; 60 KiB each, of many open files. */
+const BLOCKS_KEPT = 2;
 const PIECE_BYTES = 1_048_576;
 
 /** Where the blocks begin in the file; the last number is where the last one ends. */
@@ -111,7 +118,9 @@ class CompressedSegment implements SegmentFile {
 }
 
 async function findBlocks(handle: FileHandle): Promise<BlockTable> {
-  const { starts, ended } = await hop(handle, (await handle.stat()).size);
+  const fileBytes = (await handle.stat()).size;
+  const indexed = await readIndex(handle, fileBytes);
+  const { starts, ended } = indexed === null ? await hop(handle, fileBytes) : { starts: indexed, ended: true };
   const blocks = starts.length - 1;
   const damaged = (count: number, reason: string) => ({
     starts: starts.slice(0, count + 1),
@@ -124,6 +133,19 @@ async function findBlocks(handle: FileHandle): Promise<BlockTable> {
   const lastBytes = trailer.length === 4 ? trailer.readUInt32LE(0) : 0;
   if (lastBytes === 0 || lastBytes > BLOCK_TEXT_BYTES) return damaged(blocks - 1, 'the last block has a wrong length');
   return { starts, textBytes: (blocks - 1) * BLOCK_TEXT_BYTES + lastBytes, damage: null };
+}
+
+/** The block starts as the file lists them itself; null where it has no list that is right in every byte. */
+async function readIndex(handle: FileHandle, fileBytes: number): Promise<readonly number[] | null> {
+  if (fileBytes < INDEX_FROM_END_BYTES) return null;
+  const tail = await readUpTo(handle, fileBytes - INDEX_FROM_END_BYTES, INDEX_FROM_END_BYTES);
+  const end = Buffer.from(END_MEMBER, 'hex');
+  if (tail.length < INDEX_FROM_END_BYTES || !tail.subarray(-end.length).equals(end)) return null;
+  const size = tail.readUInt32LE(0);
+  const at = fileBytes - end.length - size;
+  if (at < 0 || size > PIECE_BYTES) return null;
+  const starts = decodeIndexMember(await readUpTo(handle, at, size));
+  return starts?.at(-1) === at ? starts : null;
 }
 
 /** Goes from header to header through big pieces of the file; `ended` when the last member stands where the file ends. */

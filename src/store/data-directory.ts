@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { removeIfThere, writeNewFile } from './replace-file.ts';
-import { DamagedStateError, errorCode, FilePermissionError } from './store-errors.ts';
+import { DamagedStateError, errorCode, FilePermissionError, permissionError } from './store-errors.ts';
 
 export type DataPaths = {
   readonly root: string;
@@ -17,7 +17,6 @@ export type DataPaths = {
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
-const PERMISSION_CODES: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Makes what is missing and closes it to others; throws `FilePermissionError` for what it may not mend. */
 export async function prepareDataDirectory(root: string, disk: Disk): Promise<DataPaths> {
@@ -35,12 +34,7 @@ export async function prepareDataDirectory(root: string, disk: Disk): Promise<Da
     }
     await disk.syncDirectory(root);
   } catch (error) {
-    if (!PERMISSION_CODES.includes(errorCode(error) ?? '')) throw error;
-    throw new FilePermissionError(
-      root,
-      'cannot be read and written; check its owner and that it is not read-only',
-      error,
-    );
+    throw permissionError(root, error);
   }
   return paths;
 }

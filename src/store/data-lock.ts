@@ -9,7 +9,7 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { chmod, link, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { DataDirectoryInUseError, errorCode } from './store-errors.ts';
+import { DataDirectoryInUseError, errorCode, permissionError } from './store-errors.ts';
 
 export type DataLock = {
   /** Rises with each owner. */
@@ -44,9 +44,10 @@ export async function acquireDataLock(directory: string): Promise<DataLock> {
     return { epoch, release };
   } catch (error) {
     await release();
-    throw error;
+    throw permissionError(directory, error);
   } finally {
-    await unlinkIfThere(join(directory, ownName));
+    // Left behind it is in nobody's way; what went wrong before is what counts.
+    await unlinkIfThere(join(directory, ownName)).catch(() => undefined);
   }
 }
 

@@ -1,11 +1,11 @@
-// A lowdb adapter whose writes survive a power cut: a new file, synced, renamed over the old, which stays as `.bak`.
+// A lowdb adapter whose writes survive a power cut: a new file, synced, renamed over the old. `.bak` is a copy of its own.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { Disk } from './disk.ts';
-import { replaceFile, temporaryPath, writeNewFile } from './replace-file.ts';
+import { replaceFile } from './replace-file.ts';
 import { DamagedStateError, errorCode } from './store-errors.ts';
 
 export type DurableJsonOptions<T> = {
@@ -39,14 +39,16 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
     try {
       return this.#parse(JSON.parse(text));
     } catch (cause) {
-      throw new DamagedStateError(this.#path, `is damaged; its last good copy is ${this.#path}.bak`, cause);
+      throw new DamagedStateError(this.#path, `is damaged; ${await this.#wayOut()}`, cause);
     }
   }
 
   /** Resolves once the content is on disk under its name. On failure the old content is still there. */
   async write(content: T): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(content), 'utf8');
-    await replaceFile(this.#disk, this.#path, bytes, () => this.#keepLastGood());
+    // The copy is of the same content, not of the one before: putting that back would undo what was acknowledged.
+    await replaceFile(this.#disk, this.#copyPath, bytes);
+    await replaceFile(this.#disk, this.#path, bytes);
   }
 
   async #readText(): Promise<string | null> {
@@ -56,7 +58,7 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
       if (!this.#required) return null;
-      throw new DamagedStateError(this.#path, `is missing; its last good copy is ${this.#path}.bak`, error);
+      throw new DamagedStateError(this.#path, `is missing; ${await this.#wayOut()}`, error);
     }
     try {
       return await file.readFile('utf8');
@@ -65,16 +67,17 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
     }
   }
 
-  /** A second name for the old content, so that there is no moment without a file. */
-  async #keepLastGood(): Promise<void> {
-    const temporary = temporaryPath(this.#path);
+  get #copyPath(): string {
+    return `${this.#path}.bak`;
+  }
+
+  /** What to do about a damaged file; a copy is named only where there is a good one. */
+  async #wayOut(): Promise<string> {
     try {
-      await this.#disk.link(this.#path, temporary);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return;
-      // Some file systems have no hard links.
-      await writeNewFile(this.#disk, temporary, await readFile(this.#path));
+      this.#parse(JSON.parse(await readFile(this.#copyPath, 'utf8')));
+      return `its last good copy is ${this.#copyPath} (cp ${this.#copyPath} ${this.#path})`;
+    } catch {
+      return 'it has no good copy beside it: put it back from a backup';
     }
-    await this.#disk.rename(temporary, `${this.#path}.bak`);
   }
 }

@@ -13,6 +13,9 @@ const GAP_BYTES_MAX = 65_536;
 /** One read is at most this (or one line), so that checking what it brought takes a few milliseconds. */
 const READ_BYTES_MAX = 262_144;
 
+/** Segments read at the same time: few, since the journal's own writes wait for the same threads. */
+const AT_ONCE = 2;
+
 /** A wanted line and its position in the answer. */
 type Wanted = { readonly place: RecordPlace; readonly position: number };
 /** Lines of one segment that are read together, in the order of the file. */
@@ -24,9 +27,9 @@ export class EntryReader {
   readonly #reading = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** `directory` is the journal's. */
-  constructor(options: { readonly directory: string }) {
-    this.#segments = new OpenSegments(options.directory);
+  /** `directory` is the journal's; so many of its files are kept open. */
+  constructor(options: { readonly directory: string; readonly openFilesMax?: number }) {
+    this.#segments = new OpenSegments(options.directory, options.openFilesMax);
   }
 
   /**
@@ -49,6 +52,11 @@ export class EntryReader {
     await this.#segments.release(segment);
   }
 
+  /** The same for all segments before this one. */
+  async releaseBefore(segment: number): Promise<void> {
+    await this.#segments.releaseBefore(segment);
+  }
+
   /** Waits for what is being read. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -58,9 +66,12 @@ export class EntryReader {
 
   async #readAll(places: readonly RecordPlace[]): Promise<readonly UsageEntry[]> {
     const found = new Map<number, UsageEntry>();
-    for (const [segment, wanted] of bySegment(places)) {
-      await this.#readSegment(segment, wanted, found);
-    }
+    const segments = bySegment(places).entries();
+    const readRest = async (): Promise<void> => {
+      for (const [segment, wanted] of segments) await this.#readSegment(segment, wanted, found);
+    };
+    // They share what is left to read.
+    await Promise.all(Array.from({ length: AT_ONCE }, readRest));
     const entries: UsageEntry[] = [];
     for (const position of places.keys()) {
       const entry = found.get(position);

@@ -120,7 +120,7 @@ async function openJournalFor(
   recovery: LaterRecovery,
   opened: OpenedLedger,
 ): Promise<Writers> {
-  const { report, ledger, usage } = opened;
+  const { report, ledger, usage, entries } = opened;
   const { disk = realDisk, now } = options;
   const journal: Journal = await openJournal({
     directory: paths.journal,
@@ -159,7 +159,11 @@ async function openJournalFor(
     keepDays: options.journalKeepDays ?? 0,
     append: (record) => journal.append(record),
     rollupBefore: (segment) => usage.rollupBefore(segment),
-    onExpired: (firstSegment) => usage.forgetBefore(firstSegment),
+    onExpired: (firstSegment) => {
+      usage.forgetBefore(firstSegment);
+      entries.releaseBefore(firstSegment).catch(options.onFatal);
+    },
+    onReplaced: (segment) => void entries.release(segment).catch(options.onFatal),
     onNotice: notify(options),
   });
   archive.start();

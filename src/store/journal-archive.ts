@@ -9,6 +9,8 @@ import { listJournalFiles } from './segment-name.ts';
 export type JournalArchiveOptions = Omit<ExpireOptions, 'signal'> & {
   /** Days that entries are kept at least; 0 keeps them for ever. */
   readonly keepDays: number;
+  /** The segment's file is another one now: who has the old one open keeps its disk space in use. */
+  readonly onReplaced: (segment: number) => void;
   /** Sentences for the operator. */
   readonly onNotice: (notice: string) => void;
   /** How often is looked whether something can be done that could not be done before. */
@@ -89,7 +91,9 @@ export class JournalArchive {
     const { disk, directory } = this.#options;
     const { segments, plain } = await listJournalFiles(directory);
     for (const segment of plain) {
-      if (segment !== segments.at(-1)) await compressSegment(disk, directory, segment, this.#aborting.signal);
+      if (segment === segments.at(-1)) continue;
+      await compressSegment(disk, directory, segment, this.#aborting.signal);
+      this.#options.onReplaced(segment);
     }
   }
 

@@ -62,6 +62,7 @@ async function openFrom(paths: DataPaths, base: Carry | null, loaded: LoadedSnap
   let { segmentAt } = start;
   const report = await readJournal({
     directory: paths.journal,
+    base,
     onLine: ({ record }, place) => {
       if (record.type === 'segment') segmentAt = record.at;
       else if (record.type !== 'foreign' && record.type !== 'carry') ledger.replay(record, place);

@@ -2,18 +2,20 @@
 
 import { openSegmentFile, type SegmentFile } from './segment-file.ts';
 
-/** A page of entries rarely needs more, and each one open may keep a deleted file's space in use. */
-const OPEN_MAX = 4;
+/** Entries of one kind may be scattered over many days; a file open costs a descriptor and some kilobytes. */
+const OPEN_FILES_MAX = 128;
 
 type OpenSegment = { readonly file: Promise<SegmentFile>; users: number; kept: boolean };
 
 export class OpenSegments {
   readonly #directory: string;
+  readonly #openFilesMax: number;
   /** The one used last is the last. */
   readonly #open = new Map<number, OpenSegment>();
 
-  constructor(directory: string) {
+  constructor(directory: string, openFilesMax: number = OPEN_FILES_MAX) {
     this.#directory = directory;
+    this.#openFilesMax = openFilesMax;
   }
 
   /** The file stays open at least until `work` is done. Throws what opening throws, and what `work` throws. */
@@ -40,6 +42,10 @@ export class OpenSegments {
     await this.#closeUnused(open);
   }
 
+  async releaseBefore(first: number): Promise<void> {
+    for (const segment of [...this.#open.keys()]) if (segment < first) await this.release(segment);
+  }
+
   /** Nobody may use a file any more. */
   async close(): Promise<void> {
     for (const segment of [...this.#open.keys()]) await this.release(segment);
@@ -61,7 +67,7 @@ export class OpenSegments {
   async #closeUnused(used: OpenSegment): Promise<void> {
     const unneeded = used.kept || used.users > 0 ? [] : [used];
     for (const [segment, open] of this.#open) {
-      if (this.#open.size <= OPEN_MAX) break;
+      if (this.#open.size <= this.#openFilesMax) break;
       if (open.users > 0) continue;
       this.#forget(segment, open);
       unneeded.push(open);

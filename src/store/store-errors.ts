@@ -51,6 +51,15 @@ export class FilePermissionError extends Error {
   }
 }
 
+const PERMISSION_CODES: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
+
+/** What the system says of a directory it keeps from us, with a way out; any other error as it is. */
+export function permissionError(path: string, error: unknown): unknown {
+  if (!PERMISSION_CODES.includes(errorCode(error) ?? '')) return error;
+  const hint = 'cannot be read and written; check its owner and that it is not read-only';
+  return new FilePermissionError(path, hint, error);
+}
+
 /** The `code` of a system error, such as `ENOENT`; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

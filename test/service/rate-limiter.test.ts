@@ -96,9 +96,23 @@ describe('the limiter', () => {
     const headers: Record<string, string> = {};
     const admission = await limiter.admit(principal({ tpm: 1000 }), 800, headers);
     now = 60_001;
+    await limiter.admit(principal({ tpm: 1000 }), 500, headers);
     admission.correct(0);
     await limiter.describe(principal({ tpm: 1000 }), headers);
-    expect(headers['x-ratelimit-remaining-tokens']).toBe('200');
+    expect(headers['x-ratelimit-remaining-tokens']).toBe('500');
+  });
+
+  it('ends a window by the monotonic clock alone', async () => {
+    let now = 0;
+    const limiter = createRateLimiter(() => now);
+    const headers: Record<string, string> = {};
+    await limiter.admit(principal({ rpm: 1 }), 0, headers);
+    now = 59_999;
+    expect(await refused(limiter.admit(principal({ rpm: 1 }), 0, headers))).toBe(true);
+    expect(headers['x-ratelimit-reset-requests']).toBe('1s');
+    now = 60_000;
+    await limiter.admit(principal({ rpm: 1 }), 0, headers);
+    expect(headers['x-ratelimit-reset-requests']).toBe('60s');
   });
 
   it('says how long to wait, and that a request over the whole limit never fits', async () => {

@@ -183,7 +183,7 @@ describe('a segment', () => {
     const written = await writeJournal(directory, settles(60), 6_000);
     const segments = [...new Set(written.map(({ place }) => place.segment))];
     expect(segments.length).toBeGreaterThan(6);
-    const reader = new EntryReader({ directory });
+    const reader = new EntryReader({ directory, openFilesMax: 4 });
     await Promise.all([1, 2, 3].map(() => reader.read(placesOf(written))));
     expect(await openFilesIn(directory)).toBe(4);
     await reader.release(segments.at(-1) ?? 0);
@@ -198,7 +198,8 @@ describe('a segment', () => {
     const directory = await makeDirectory();
     // Each segment takes several reads, but the last, which is done while the others are still being read.
     const written = await writeJournal(directory, settles(80, { source: 'x'.repeat(60_000) }), 600_000);
-    const reader = readerOf(directory);
+    const reader = new EntryReader({ directory, openFilesMax: 4 });
+    onTestFinished(() => reader.close());
     const segments = [...new Set(written.map(({ place }) => place.segment))];
     const reads = segments.map((segment) => written.filter(({ place }) => place.segment === segment));
     reads.splice(-1, 1, reads.at(-1)?.slice(0, 1) ?? []);
@@ -221,7 +222,7 @@ describe('a segment', () => {
   onLinux('may be released and the reader closed while it is being read', async () => {
     const directory = await makeDirectory();
     const written = await writeJournal(directory, settles(60), 6_000);
-    const reader = new EntryReader({ directory });
+    const reader = new EntryReader({ directory, openFilesMax: 4 });
     const reading = reader.read(placesOf(written));
     await reader.release(1);
     const closing = reader.close();

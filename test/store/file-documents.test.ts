@@ -64,6 +64,7 @@ const NAMES = [
   'sessions.json',
   'workspaces.json',
 ];
+const WITH_COPIES = NAMES.flatMap((name) => [name, `${name}.bak`]).sort();
 
 describe('documents', () => {
   it('are found by id, email and digest, before and after a restart', async () => {
@@ -142,7 +143,7 @@ describe('document files', () => {
       Array.from({ length: 50 }, (_, index) => documents.putWorkspace({ ...workspace, id: `ws_${index}` })),
     );
     const folder = join(directory, 'documents');
-    expect((await readdir(folder)).sort()).toEqual([...NAMES, 'workspaces.json.bak'].sort());
+    expect((await readdir(folder)).sort()).toEqual(WITH_COPIES);
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(join(folder, 'workspaces.json'), 'utf8')).items).toHaveLength(50);
   });
@@ -152,7 +153,7 @@ describe('document files', () => {
     await (await openStore(directory)).close();
     await writeFile(join(directory, 'documents', 'keys.json.0123.tmp'), '{"for');
     await openStore(directory);
-    expect((await readdir(join(directory, 'documents'))).sort()).toEqual(NAMES);
+    expect((await readdir(join(directory, 'documents'))).sort()).toEqual(WITH_COPIES);
   });
 
   it.each(NAMES)('%s may not be missing, empty or damaged once there was a store', async (name) => {
@@ -168,7 +169,9 @@ describe('document files', () => {
       await expect(openStore(directory)).rejects.toMatchObject({ name: 'DamagedStateError', file: path, exitCode: 78 });
     }
     await rm(path);
-    await expect(openStore(directory)).rejects.toThrow(`${path}: is missing; its last good copy is ${path}.bak`);
+    await expect(openStore(directory)).rejects.toThrow(
+      `${path}: is missing; its last good copy is ${path}.bak (cp ${path}.bak ${path})`,
+    );
     await writeFile(path, whole);
     expect((await openStore(directory)).documents.accounts()).toEqual([account]);
   });

@@ -55,6 +55,7 @@ function makeArchive(journal: Journal, options: Partial<JournalArchiveOptions> =
     append: new CarryAppender(directory, position, disk).append,
     rollupBefore: (segment) => makeRollup(`before ${segment}`),
     onExpired: (segment) => expired.push(segment),
+    onReplaced: () => undefined,
     onNotice: (notice) => notices.push(notice),
     ...options,
   });
