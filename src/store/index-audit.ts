@@ -6,7 +6,7 @@ import type { UsageEntry } from '../ledger/records.ts';
 import { stateDifferences } from './audit-state.ts';
 import type { JournalAudit } from './journal-audit.ts';
 import type { JournalLine, RecordPlace } from './journal-format.ts';
-import type { JournalPosition } from './journal-reader.ts';
+import type { JournalPosition, TornTail } from './journal-reader.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { errorCode } from './store-errors.ts';
 import { UsageChunk } from './usage-chunk.ts';
@@ -82,10 +82,10 @@ export class IndexAudit {
   }
 
   /**
-   * To be called once the whole journal was read. `nextSeq` and `isTorn` are of its end: a torn tail is for the start to mend,
-   * whatever was in it. Throws an `ENOENT` where a chunk was replaced meanwhile: begin again then.
+   * To be called once the whole journal was read up to `end`, with the torn tail there: one that leaves the file shorter than the
+   * snapshot knew it is for the start to mend. Throws an `ENOENT` where a chunk was replaced meanwhile: begin again then.
    */
-  async finish({ nextSeq, isTorn }: { readonly nextSeq: number; readonly isTorn: boolean }): Promise<void> {
+  async finish(end: JournalPosition, torn: TornTail | null): Promise<void> {
     const { missing } = this.#rows;
     if (missing !== null) {
       const now = await readSnapshot(this.#directory);
@@ -93,9 +93,10 @@ export class IndexAudit {
       this.report(missing.name, null, 'the file is missing');
     }
     if (this.#snapshot === null || this.#compared) return;
-    const last = this.#snapshot.position.nextSeq - 1;
-    if (isTorn) {
-      this.lostRecords = last + 1 - nextSeq;
+    const known = this.#snapshot.position;
+    const last = known.nextSeq - 1;
+    if (torn !== null && (end.segment !== known.segment || torn.offset + torn.bytes < known.offset)) {
+      this.lostRecords = known.nextSeq - end.nextSeq;
       return;
     }
     const reason = `it was made when the journal had ${last} records, which the journal has no more`;

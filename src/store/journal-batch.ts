@@ -27,7 +27,7 @@ export function encodeBatch(
   const { segment } = position;
   const lines: string[] = [];
   const add = (record: WrittenRecord): RecordPlace => {
-    const { line, hash } = encodeLine(record, seq, prev);
+    const { line, hash } = encodeLine(record, seq, prev, seq - position.nextSeq);
     const place = { seq, segment, offset, bytes: Buffer.byteLength(line) };
     lines.push(line, '\n');
     prev = hash;

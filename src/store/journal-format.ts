@@ -1,7 +1,8 @@
 // One journal line, to bytes and back: checksum, number, the previous line's hash, then the record.
 //
-//   {"crc":"1a2b3c4d","seq":7,"prev":"<22 characters>","type":"hold",…}
+//   {"crc":"1a2b3c4d","seq":7,"prev":"<22 characters>","back":2,"type":"hold",…}
 //
+// `back` says how many lines of the same write come before it; it is left out for the first.
 // `crc` is the CRC-32, in lower-case hex, of the line's bytes from `"seq"` to the last `}`. `prev` is the base64url of the
 // first 16 bytes of the SHA-256 of the whole previous line without its line feed. Both cover every byte there is.
 
@@ -35,7 +36,13 @@ export type ForeignRecord = { readonly type: 'foreign' };
 /** What is written: everything a journal has that this version knows. */
 export type WrittenRecord = LedgerRecord | SegmentRecord | CarryRecord;
 export type JournalRecord = WrittenRecord | ForeignRecord;
-export type JournalLine = { readonly seq: number; readonly prev: string; readonly record: JournalRecord };
+/** `back`: lines before it that were written, and made durable, together with it. */
+export type JournalLine = {
+  readonly seq: number;
+  readonly prev: string;
+  readonly back: number;
+  readonly record: JournalRecord;
+};
 
 /** Where a record is: `offset` and `bytes` (without the line feed) are of the segment's uncompressed text. */
 export type RecordPlace = {
@@ -56,13 +63,15 @@ export const LINE_BYTES_MAX = 1_048_576;
 const CRC_END = LINE_START.length + 8;
 const BODY_START = CRC_END + 2;
 
-/** The line of a record, without its line feed, and the `prev` of the line after it. */
+/** The line of a record, without its line feed, and the `prev` of the line after it. `back` lines come before it in its write. */
 export function encodeLine(
   record: WrittenRecord,
   seq: number,
   prev: string,
+  back = 0,
 ): { readonly line: string; readonly hash: string } {
-  const body = `"seq":${seq},"prev":"${prev}",${JSON.stringify(record).slice(1)}`;
+  const batch = back === 0 ? '' : `"back":${back},`;
+  const body = `"seq":${seq},"prev":"${prev}",${batch}${JSON.stringify(record).slice(1)}`;
   const line = `${LINE_START}${hex32(crc32(body))}",${body}`;
   return { line, hash: hashLine(line) };
 }
@@ -88,8 +97,10 @@ export function decodeLine(bytes: Buffer): JournalLine | string {
   const prev = value['prev'];
   if (!Number.isSafeInteger(seq) || typeof seq !== 'number') return 'it has no number';
   if (typeof prev !== 'string') return 'it has no hash';
+  const back = value['back'] ?? 0;
+  if (typeof back !== 'number') return 'its place in its write is malformed';
   const record = parseRecord(value);
-  return typeof record === 'string' ? record : { seq, prev, record };
+  return typeof record === 'string' ? record : { seq, prev, back, record };
 }
 
 export function hasValidChecksum(bytes: Buffer): boolean {

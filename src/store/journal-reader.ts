@@ -156,12 +156,12 @@ class SegmentReading {
     }
   }
 
-  /** Damage, unless this is the last segment and nothing whole comes after the invalid line. */
+  /** Damage, unless this is the last segment and no later write comes after the invalid line. */
   async tornTail(isLast: boolean): Promise<TornTail> {
     const { offset, nextSeq } = this.position;
     if (!isLast) throw this.#damage(`${this.invalid}, and a segment follows`);
     const bytes = await this.#file.read(offset, (await this.#file.size()) - offset);
-    if (hasWholeLineAfterStart(bytes)) throw this.#damage(`${this.invalid}, and whole records follow`);
+    if (hasLaterWrite(bytes, nextSeq)) throw this.#damage(`${this.invalid}, and whole records follow`);
     return { file: this.#file.path, offset, bytes: bytes.length, seq: nextSeq };
   }
 
@@ -217,15 +217,21 @@ class SegmentReading {
 }
 
 /**
- * Looks for lines by how they begin, not by line feeds, which may be what was damaged. The first byte is skipped: a
- * line there is the invalid one.
+ * Whether a write that came after the one of record `seq` is there: nothing is written before what came earlier is durable, so
+ * the bytes of that record were durable once. Whole lines of the same write prove nothing: after a power cut any part of
+ * it may be missing. Looks for lines by how they begin, not by line feeds, which may be what was damaged. The first byte is
+ * skipped: a line there is the invalid one.
  */
-function hasWholeLineAfterStart(bytes: Buffer): boolean {
+function hasLaterWrite(bytes: Buffer, seq: number): boolean {
   let start = bytes.indexOf(LINE_START, 1);
   while (start !== -1) {
     const end = bytes.indexOf(LINE_FEED, start);
     if (end === -1) return false;
-    if (hasValidChecksum(bytes.subarray(start, end))) return true;
+    const line = bytes.subarray(start, end);
+    if (hasValidChecksum(line)) {
+      const decoded = decodeLine(line);
+      if (typeof decoded === 'string' || decoded.seq - decoded.back > seq) return true;
+    }
     start = bytes.indexOf(LINE_START, start + 1);
   }
   return false;

@@ -9,6 +9,7 @@ import { type JournalPosition, type JournalReadReport, readJournal } from './jou
 import { listSegments } from './segment-name.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { type LoadedSnapshot, loadSnapshot } from './snapshot-loader.ts';
+import { DamagedJournalError } from './store-errors.ts';
 import { UsageIndex } from './usage-index.ts';
 
 export type OpenedLedger = {
@@ -34,23 +35,27 @@ export async function openLedger(paths: DataPaths, onNotice: (notice: string) =>
     onNotice(`the snapshot cannot be used and the whole journal is read: ${reason}`);
   }
   const opened = await openFrom(paths, base, null);
-  await noticeLoss(paths, opened.report, onNotice);
+  await checkLoss(paths, opened.report, onNotice);
   return opened;
 }
 
-/** Only what was durable is in a snapshot: a journal that ends before it has lost records. */
-async function noticeLoss(
+/**
+ * Only what was durable is in a snapshot: a journal that ends before it has lost records. Where the file is as long as it was,
+ * its bytes have changed, and that is damage; a shorter one is cut like any torn tail, and the loss is said.
+ */
+async function checkLoss(
   paths: DataPaths,
-  { position }: JournalReadReport,
+  { position, torn }: JournalReadReport,
   onNotice: (notice: string) => void,
 ): Promise<void> {
-  const known = await readSnapshot(paths.index).catch(() => null);
-  const lost = (known?.position.nextSeq ?? 0) - position.nextSeq;
-  if (lost > 0) {
-    onNotice(
-      `the last ${lost} records that were once in the journal, from record ${position.nextSeq} on, are gone: the disk has lost them, or an older journal was put back`,
-    );
+  const known = (await readSnapshot(paths.index).catch(() => null))?.position;
+  if (known === undefined || known.nextSeq <= position.nextSeq) return;
+  const lost = `the last ${known.nextSeq - position.nextSeq} records that were once in the journal, from record ${position.nextSeq} on`;
+  if (torn !== null && known.segment === position.segment && torn.offset + torn.bytes >= known.offset) {
+    const place = { file: torn.file, offset: torn.offset, seq: torn.seq };
+    throw new DamagedJournalError(place, `the bytes have changed since they were written: ${lost}, are not readable`);
   }
+  onNotice(`${lost}, are gone: the disk has lost them, or an older journal was put back`);
 }
 
 async function openFrom(paths: DataPaths, base: Carry | null, loaded: LoadedSnapshot | null): Promise<OpenedLedger> {

@@ -103,7 +103,7 @@ class Pass {
       },
     });
     this.#torn = torn;
-    await this.#index?.finish({ nextSeq: position.nextSeq, isTorn: torn !== null });
+    await this.#index?.finish(position, torn);
   }
 
   async report(damage: DamagedStateError | null): Promise<VerifyReport> {

@@ -116,6 +116,7 @@ describe('svc ledger verify', () => {
       first_segment: 1,
       carried: false,
       torn: null,
+      lost_records: 0,
       workspaces: [{ workspace_id: 'ws_1', name: 'research', ...amounts, requests: 1 }],
       total: { ...amounts, requests: 1 },
       damage: null,
@@ -191,10 +192,19 @@ describe('svc ledger verify', () => {
     expect((await run('ledger verify')).exitCode).toBe(0);
   });
 
-  it('ends with 78 where a snapshot shows that the journal has lost its end', async () => {
+  it('says how many records a torn tail cut off, where a snapshot shows it', async () => {
     await useLedger([{ cost: 1 }]);
     const { size } = await stat(journalFile());
     await truncate(journalFile(), size - 20);
+    const { exitCode, stdout } = await run('ledger verify');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/will be cut at the next start; 1 record that had been written before went with it/);
+  });
+
+  it('ends with 78 where a snapshot shows that whole records are gone', async () => {
+    await useLedger([{ cost: 1 }]);
+    const text = await readFile(journalFile(), 'utf8');
+    await truncate(journalFile(), Buffer.byteLength(text.slice(0, text.trimEnd().lastIndexOf('\n') + 1)));
     const { exitCode, stdout, stderr } = await run('ledger verify');
     expect(exitCode).toBe(78);
     expect(stdout).toMatch(/ record 4: it was made when the journal had 4 records, which the journal has no more\n$/);

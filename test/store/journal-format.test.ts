@@ -41,13 +41,18 @@ describe('decodeLine', () => {
     'reads back a record of type $type',
     (record) => {
       const { line } = encodeLine(record, 7, FIRST_PREV);
-      expect(decodeLine(encode(line))).toEqual({ seq: 7, prev: FIRST_PREV, record });
+      expect(decodeLine(encode(line))).toEqual({ seq: 7, prev: FIRST_PREV, back: 0, record });
     },
   );
 
   it('reads back what says that the past is in a carry file', () => {
     const record = { type: 'carry', at: 5, segment: 7, digest: 'ab'.repeat(32) } as const;
-    expect(decodeLine(encode(encodeLine(record, 9, FIRST_PREV).line))).toEqual({ seq: 9, prev: FIRST_PREV, record });
+    expect(decodeLine(encode(encodeLine(record, 9, FIRST_PREV).line))).toEqual({
+      seq: 9,
+      prev: FIRST_PREV,
+      back: 0,
+      record,
+    });
   });
 
   it('reads back any text there is', () => {
@@ -56,14 +61,14 @@ describe('decodeLine', () => {
         const record = makeGrant(amount, { note });
         const { line } = encodeLine(record, 1, FIRST_PREV);
         expect(line.includes('\n')).toBe(false);
-        expect(decodeLine(encode(line))).toEqual({ seq: 1, prev: FIRST_PREV, record });
+        expect(decodeLine(encode(line))).toEqual({ seq: 1, prev: FIRST_PREV, back: 0, record });
       }),
     );
   });
 
   it('keeps its place for a record type of a later version', () => {
     const line = sealed(`"seq":3,"prev":"${FIRST_PREV}","type":"watermark","outputTokens":12}`);
-    expect(decodeLine(line)).toEqual({ seq: 3, prev: FIRST_PREV, record: { type: 'foreign' } });
+    expect(decodeLine(line)).toEqual({ seq: 3, prev: FIRST_PREV, back: 0, record: { type: 'foreign' } });
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { realDisk } from '../../src/store/disk.ts';
+import { encodeBatch } from '../../src/store/journal-batch.ts';
 import { encodeLine, FIRST_PREV } from '../../src/store/journal-format.ts';
 import { type JournalReadReport, readJournal } from '../../src/store/journal-reader.ts';
 import { DamagedJournalError, DamagedStateError } from '../../src/store/store-errors.ts';
@@ -203,6 +204,23 @@ describe('a torn tail', () => {
     expect(await readFile(join(directory, FIRST))).toEqual(first);
   });
 
+  it('is a whole write of which a part is missing, as long as no later write is there', async () => {
+    const directory = await makeDirectory();
+    const [first] = makeSegments(9, 9);
+    await write(directory, first);
+    const { position } = await readJournal({ directory, onLine: () => undefined });
+    const records = [10, 11, 12].map((n) => makeGrant(n, { id: `last_${n}` }));
+    const last = encodeBatch(records, position, NOON);
+    // The first sectors of the write are lost, the later ones are there.
+    const holed = Buffer.from(last.bytes).fill(0, 20, (last.places[0]?.bytes ?? 0) - 20);
+    const torn = { offset: first.length, bytes: holed.length, seq: position.nextSeq };
+    await write(directory, Buffer.concat([first, holed]));
+    expect(await read(directory)).toMatchObject({ torn, position });
+    const later = encodeBatch([makeGrant(1, { id: 'later' })], last.after, NOON);
+    await write(directory, Buffer.concat([first, holed, later.bytes]));
+    expect(String(await read(directory))).toMatch(/whole records follow/);
+  });
+
   it('is only ever at the end of the last segment', async () => {
     const directory = await makeDirectory();
     const [first, second] = makeSegments(12, 6);
@@ -328,7 +346,7 @@ describe('damage', () => {
     await store.close();
     const segment = join(directory, 'journal', FIRST);
     const lines = (await readFile(segment, 'utf8')).trimEnd().split('\n');
-    const grant = encodeLine(makeGrant(10), 2, JSON.parse(lines[1] ?? '').prev);
+    const grant = encodeLine(makeGrant(10), 2, JSON.parse(lines[1] ?? '').prev, 1);
     expect(grant.line).toBe(lines[1]);
     await writeFile(segment, `${encodeLine(makeHold('req_1', 11), 3, grant.hash).line}\n`, { flag: 'a' });
     await expect(openStore(directory)).rejects.toMatchObject({ name: 'DamagedJournalError', seq: 3 });

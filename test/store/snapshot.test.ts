@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FileStore, FileStoreOptions } from '../../src/store/file-store.ts';
 import { DamagedJournalError, errorCode } from '../../src/store/store-errors.ts';
+import { verifyJournal } from '../../src/store/verify-journal.ts';
 import { makeDirectory, openStore } from './fixtures/data-directory.ts';
 import { FaultyDisk } from './fixtures/faulty-disk.ts';
 import { DAY_MS, makeGrant, makeHold, makeHoldRequest, makeSettle, NOON } from './fixtures/records.ts';
@@ -169,13 +170,30 @@ describe('a snapshot that does not fit', () => {
     const directory = await stopped();
     const segments = (await readdir(join(directory, 'journal'))).filter((name) => /ndjson(\.gz)?$/.test(name)).sort();
     expect(segments.length).toBeGreaterThan(3);
-    // The last one may be short, and its end is a torn tail.
-    segments.pop();
     for (const name of segments) {
       const image = await imageOf(directory);
       await flip(join(image, 'journal', name), 400);
       await expect(openStore(image, { onNotice: () => undefined })).rejects.toThrow(DamagedJournalError);
     }
+  });
+
+  it('tells a last record that has changed from one that is cut short', async () => {
+    const directory = await stopped();
+    const last = (await readdir(join(directory, 'journal')))
+      .filter((name) => name.endsWith('.ndjson'))
+      .sort()
+      .at(-1);
+    const path = join(directory, 'journal', last ?? '');
+    const { length } = await readFile(path);
+    const [cut, changed] = [await imageOf(directory), await imageOf(directory)];
+    await truncate(join(cut, 'journal', last ?? ''), length - 2);
+    await flip(join(changed, 'journal', last ?? ''), length - 3);
+    await expect(openStore(changed, { onNotice: () => undefined })).rejects.toThrow(/the bytes have changed/);
+    const changedReport = await verifyJournal(join(changed, 'journal'), { index: join(changed, 'index') });
+    expect(changedReport).toMatchObject({ ok: false, lostRecords: 0 });
+    const cutReport = await verifyJournal(join(cut, 'journal'), { index: join(cut, 'index') });
+    expect(cutReport).toMatchObject({ ok: true, lostRecords: 1 });
+    expect((await reopened(cut)).opening.tornBytes).toBeGreaterThan(0);
   });
 
   it('because the journal has lost its end is left aside, and the loss is said', async () => {
