@@ -71,10 +71,21 @@ async function serveCompletion({ completion, bodies }: UpstreamAccess, ctx: Cont
       source: sourceOf(headerOf(ctx, 'x-svc-source')),
       skipRouting: headerOf(ctx, 'x-svc-skip-routing')?.toLowerCase() === 'true',
       options: headerOf(ctx, 'x-svc-options'),
+      callerHeaders: passedHeaders(ctx),
       startedMs: ctx.state['startedMs'],
     },
     down,
   );
+}
+
+/** What only an upstream of the caller's own dialect understands. */
+function passedHeaders(ctx: Context): Readonly<Record<string, string>> {
+  const passed: Record<string, string> = {};
+  for (const name of ['anthropic-version', 'anthropic-beta']) {
+    const value = headerOf(ctx, name);
+    if (value !== undefined) passed[name] = value;
+  }
+  return passed;
 }
 
 /** Answers are JSON or an event stream: a client that takes neither is told so before it pays. */

@@ -2,12 +2,10 @@
 
 import type { UpstreamControl } from '../upstream/upstream.ts';
 import { parseChatResponse } from '../wire/chat-response.ts';
-import { createChatStreamRelay } from '../wire/chat-stream-relay.ts';
-import { createMessagesStreamRelay } from '../wire/messages-stream-relay.ts';
 import type { Usage } from '../wire/neutral.ts';
 import type { StreamRelay } from '../wire/stream-relay.ts';
 import { isSvcError, SvcError } from '../wire/svc-error.ts';
-import { type AttemptInput, toolIdsOf } from './attempt-whole.ts';
+import type { AttemptInput } from './attempt-whole.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import type { Answer, ClientGone, Road } from './road.ts';
 import { upstreamRefusal } from './upstream-refusal.ts';
@@ -55,7 +53,7 @@ class StreamAttempt implements Answer {
   constructor(input: AttemptInput, commit: (answer: Answer) => void, refuse: (reason: unknown) => void) {
     this.#input = input;
     this.#road = input.road;
-    this.#relay = createRelay(input);
+    this.#relay = input.pair.stream(input.answer);
     this.#commit = commit;
     this.#refuse = refuse;
   }
@@ -241,24 +239,4 @@ function errorInAnswer(body: Buffer): SvcError | undefined {
   } catch (error) {
     return isSvcError(error) ? error : undefined;
   }
-}
-
-function createRelay({ road, model, inputTokens, toolNames }: AttemptInput): StreamRelay {
-  const { call, deps, parsed } = road;
-  if (call.dialect === 'chat') {
-    return createChatStreamRelay({
-      includeUsage: parsed.request.includeUsage,
-      requestId: call.requestId,
-      choices: parsed.request.choices,
-    });
-  }
-  return createMessagesStreamRelay({
-    id: deps.makeId('msg'),
-    model,
-    inputTokensEstimate: inputTokens,
-    toolNames,
-    usedToolIds: toolIdsOf(parsed.request),
-    newToolId: () => deps.makeId('toolu'),
-    requestId: call.requestId,
-  });
 }

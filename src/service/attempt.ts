@@ -6,15 +6,33 @@ import { attemptWhole } from './attempt-whole.ts';
 import type { Plan } from './completion.ts';
 import type { Hold } from './hold-credits.ts';
 import type { Answer, Road } from './road.ts';
-import { upstreamBody } from './upstream-request.ts';
+import { type AnswerInput, wirePairFor } from './wire-pair.ts';
 
 export async function attempt(road: Road, plan: Plan, hold: Hold): Promise<Answer> {
   if (road.stopper.reason) throw road.stopper.reason;
-  const { upstream } = road.offer;
-  const { bytes, toolNames } = upstreamBody(road.parsed, upstream, plan.model.id, hold.injectedMaxTokens);
-  const call: UpstreamCall = { path: '/chat/completions', body: bytes, headers: {}, timeouts: road.deps.timeouts };
+  const { deps, offer, parsed, call: caller } = road;
+  const { upstream } = offer;
+  const model = plan.model.id;
+  const pair = wirePairFor(caller.dialect, upstream.formats);
+  const { bytes, headers, toolNames } = pair.body({
+    parsed,
+    model,
+    injectedMaxTokens: hold.injectedMaxTokens,
+    upstream,
+    callerHeaders: caller.callerHeaders,
+  });
+  const answer: AnswerInput = {
+    request: parsed.request,
+    model,
+    inputTokensEstimate: plan.needs.input_tokens,
+    toolNames,
+    requestId: caller.requestId,
+    makeId: deps.makeId,
+    nowMs: deps.clock.nowMs(),
+  };
+  const call: UpstreamCall = { path: pair.path, body: bytes, headers, timeouts: deps.timeouts };
   road.meter.attempts += 1;
-  road.meter.sentMs = road.deps.clock.monotonicMs();
-  const input = { road, hold, call, toolNames, model: plan.model.id, inputTokens: plan.needs.input_tokens };
-  return road.parsed.request.stream ? attemptStream(input) : attemptWhole(input);
+  road.meter.sentMs = deps.clock.monotonicMs();
+  const input = { road, hold, call, pair, answer };
+  return parsed.request.stream ? attemptStream(input) : attemptWhole(input);
 }

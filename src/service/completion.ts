@@ -19,6 +19,8 @@ export type CompletionCall = {
   /** `X-Svc-Source`, already cleaned; null when absent or unusable. */
   readonly source: string | null;
   readonly skipRouting: boolean;
+  /** `anthropic-version` and `anthropic-beta` as sent, for upstreams that speak Messages. */
+  readonly callerHeaders: Readonly<Record<string, string>>;
   /** `X-Svc-Options` as sent. */
   readonly options: string | undefined;
   /** Monotonic milliseconds at which the request came in. */

@@ -1,6 +1,6 @@
 // The neutral form: what a request, an answer and a stream are between the dialects.
 
-export type Dialect = 'chat' | 'messages';
+export type Dialect = 'chat' | 'messages' | 'responses';
 
 /** Kept wherever a dialect can mark a prefix for caching; passed on as it came. */
 export type CacheControl = Readonly<Record<string, unknown>>;

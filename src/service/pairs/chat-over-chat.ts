@@ -1,0 +1,42 @@
+// Chat callers of a Chat upstream: the bytes pass, with only what must change spliced in.
+
+import { inspectChatResponse } from '../../wire/chat-response.ts';
+import { createChatStreamRelay } from '../../wire/chat-stream-relay.ts';
+import { spliceFields } from '../../wire/json-scan.ts';
+import { createToolNameMap } from '../../wire/tool-names.ts';
+import type { BodyInput, UpstreamBody, WirePair } from '../wire-pair.ts';
+
+export const chatOverChat: WirePair = {
+  path: '/chat/completions',
+
+  body({ parsed: { body, request }, model, injectedMaxTokens, upstream }: BodyInput): UpstreamBody {
+    const set: Record<string, string> = {};
+    if (model !== request.model) set['model'] = JSON.stringify(model);
+    if (request.stream && !request.includeUsage)
+      set['stream_options'] = JSON.stringify(streamOptions(body.value['stream_options']));
+    if (injectedMaxTokens !== undefined) set['max_tokens'] = String(injectedMaxTokens);
+    const remove = upstream.takesSandboxField ? ['svc'] : ['svc', 'sandbox'];
+    return { bytes: spliceFields(body, set, remove), headers: {}, toolNames: createToolNameMap([]) };
+  },
+
+  stream: ({ request, requestId }) =>
+    createChatStreamRelay({ includeUsage: request.includeUsage, requestId, choices: request.choices }),
+
+  whole(_input, body) {
+    const seen = inspectChatResponse(body);
+    return {
+      usage: seen.usage,
+      usageMissing: seen.usageMissing,
+      anomalies: seen.anomalies,
+      finishReason: seen.finishReason,
+      deliveredBytes: seen.textBytes,
+      finish: (cost) => seen.withCost(cost),
+    };
+  },
+};
+
+/** svc always asks for usage: it is what the charge is measured by. */
+function streamOptions(given: unknown): Record<string, unknown> {
+  const options = typeof given === 'object' && given !== null ? { ...given } : {};
+  return { ...options, include_usage: true };
+}
