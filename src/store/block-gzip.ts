@@ -7,8 +7,11 @@
 import { promisify } from 'node:util';
 import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
 
-/** Text per member; the last may have less. Even incompressible text then stays below the 64 KiB a size field can say. */
-export const BLOCK_TEXT_BYTES = 0xf000;
+/**
+ * Text per member; the last may have less. A page of entries that lie far apart inflates a block for each, so blocks are small,
+ * at some cost in size; a member must stay below the 64 KiB that a size field can say.
+ */
+export const BLOCK_TEXT_BYTES = 0x4000;
 /** BGZF's last member: no text. Without it a file was cut off. */
 export const END_MEMBER = '1f8b08040000000000ff0600424302001b0003000000000000000000';
 

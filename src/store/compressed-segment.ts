@@ -26,8 +26,8 @@ export class DamagedSegmentError extends DamagedStateError {
   }
 }
 
-/** Enough for entries that lie near each other; 60 KiB each, of many open files. */
-const BLOCKS_KEPT = 2;
+/** Enough for entries that lie near each other; 16 KiB each, of many open files. */
+const BLOCKS_KEPT = 4;
 const PIECE_BYTES = 1_048_576;
 
 /** Where the blocks begin in the file; the last number is where the last one ends. */

@@ -58,6 +58,9 @@ export interface FileStore extends Store {
   readonly opening: StoreOpening;
 }
 
+/** Reading this many records took a second or so. */
+const LINES_WORTH_A_SNAPSHOT = 65_536;
+
 /**
  * Throws `DataDirectoryInUseError` (exit 75), `FilePermissionError` (77), `DamagedStateError` and
  * `DamagedJournalError` (78), or what the disk throws.
@@ -91,6 +94,8 @@ async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: Dat
   ledger.writeTo(background.journal);
   await recovery.run(openHolds);
   if (!required) await markInitialized(paths, disk);
+  // What took long to read shall not be read again if this process is killed.
+  if (report.lines > (options.snapshotEveryRecords ?? LINES_WORTH_A_SNAPSHOT)) void background.snapshots.write();
   const opening: StoreOpening = {
     journalLines: report.lines,
     journalSegments: report.segments,

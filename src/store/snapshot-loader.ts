@@ -15,11 +15,16 @@ export type SnapshotPlaces = { readonly journal: string; readonly index: string 
 export async function loadSnapshot(places: SnapshotPlaces): Promise<LoadedSnapshot | null> {
   const snapshot = await readSnapshot(places.index);
   if (snapshot === null) return null;
-  await checkJournal(places.journal, snapshot);
-  const chunks: UsageChunk[] = [];
-  for (const name of snapshot.chunks) chunks.push(UsageChunk.decode(await readFile(join(places.index, name))));
+  // Reading is done by other threads while this one sums what was read.
+  const [chunks] = await Promise.all([
+    Promise.all(snapshot.chunks.map(async (name) => UsageChunk.decode(await readFile(join(places.index, name))))),
+    checkJournal(places.journal, snapshot),
+  ]);
   return { snapshot, chunks };
 }
+
+/** One is read while another is summed. */
+const CHECKED_AT_ONCE = 3;
 
 /** All that the snapshot covers must be as it was, or gone because it is too old. */
 async function checkJournal(directory: string, snapshot: Snapshot): Promise<void> {
@@ -27,12 +32,16 @@ async function checkJournal(directory: string, snapshot: Snapshot): Promise<void
   const present = await listSegments(directory);
   if (!present.includes(position.segment)) throw new Error(`there is no segment ${position.segment}`);
   const known = new Map(sums.map((sum) => [sum.segment, sum]));
-  for (const segment of present) {
-    if (segment >= position.segment) break;
-    const sum = known.get(segment);
-    const mismatch = sum === undefined ? `it knows no segment ${segment}` : await segmentMismatch(directory, sum);
-    if (mismatch !== null) throw new Error(mismatch);
-  }
+  const sealed = present.filter((segment) => segment < position.segment).values();
+  const checkRest = async (): Promise<void> => {
+    for (const segment of sealed) {
+      const sum = known.get(segment);
+      const mismatch = sum === undefined ? `it knows no segment ${segment}` : await segmentMismatch(directory, sum);
+      if (mismatch !== null) throw new Error(mismatch);
+    }
+  };
+  // They share what is left to check.
+  await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkRest));
   const running = await openSegmentFile(directory, position.segment);
   try {
     if ((await running.size()) < position.offset) throw new Error(`${running.path} is shorter than it was`);

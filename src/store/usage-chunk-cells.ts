@@ -5,13 +5,13 @@ import { UsageCells } from './usage-cells.ts';
 import type { SummedColumns } from './usage-row-columns.ts';
 
 /** Null where there would be too many. Those by key and model know no task and virtual model, and the other way round. */
-export type ChunkCells = {
+type FineCells = {
   readonly all: UsageCells | null;
   readonly byKeyAndModel: UsageCells | null;
   readonly byTask: UsageCells | null;
 };
 /** The coarsest cells that do. */
-export type CellNeed = keyof ChunkCells;
+export type CellNeed = keyof FineCells | 'byKey' | 'byModel';
 
 /** Cells that are not far fewer than the rows save no time, only cost memory: the rows are looked at then. */
 const ROWS_PER_CELL_MIN = 4;
@@ -21,11 +21,50 @@ const SAMPLE_ROWS = 4_096;
 const SAMPLE_CELLS_MAX = 3_072;
 
 export function cellNeedOf(groupBy: UsageGroupBy, filter: UsageFilter): CellNeed {
-  if (groupBy !== 'task' && groupBy !== 'virtual_model') return 'byKeyAndModel';
-  return filter.keyId === undefined && filter.model === undefined ? 'byTask' : 'all';
+  const ofAnyKey = filter.keyId === undefined;
+  const ofAnyModel = filter.model === undefined;
+  if (groupBy === 'task' || groupBy === 'virtual_model') return ofAnyKey && ofAnyModel ? 'byTask' : 'all';
+  if (groupBy === 'model' && ofAnyKey) return 'byModel';
+  if (groupBy === 'key' && ofAnyModel) return 'byKey';
+  if (groupBy === 'day' && ofAnyKey) return 'byModel';
+  return groupBy === 'day' && ofAnyModel ? 'byKey' : 'byKeyAndModel';
 }
 
-export function makeChunkCells(columns: SummedColumns, rows: number): ChunkCells {
+/** The cells of one chunk. The coarsest ones are made from the finer ones, when first asked for. */
+export class ChunkCells {
+  readonly #fine: FineCells;
+  #byKey: UsageCells | null = null;
+  #byModel: UsageCells | null = null;
+
+  constructor(columns: SummedColumns, rows: number) {
+    this.#fine = makeFineCells(columns, rows);
+  }
+
+  /** Null where the rows themselves are to be looked at. */
+  of(need: CellNeed): UsageCells | null {
+    if (need === 'byKey') {
+      this.#byKey ??= this.#coarser('model');
+      return this.#byKey;
+    }
+    if (need === 'byModel') {
+      this.#byModel ??= this.#coarser('key');
+      return this.#byModel;
+    }
+    return this.#fine.all ?? this.#fine[need];
+  }
+
+  #coarser(without: 'key' | 'model'): UsageCells | null {
+    const fine = this.#fine.byKeyAndModel ?? this.#fine.all;
+    if (fine === null) return null;
+    const none = new Uint32Array(fine.count);
+    const cells = new UsageCells();
+    cells.addRows({ ...fine.columns, task: none, virtualModel: none, [without]: none }, 0, fine.count);
+    cells.finish();
+    return cells;
+  }
+}
+
+function makeFineCells(columns: SummedColumns, rows: number): FineCells {
   const sample = new UsageCells(SAMPLE_CELLS_MAX);
   const isPromising = sample.addRows(columns, 0, Math.min(rows, SAMPLE_ROWS));
   const all = isPromising ? cellsOf(columns, rows, ROWS_PER_CELL_MIN) : null;

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { UsageEntry } from '../ledger/records.ts';
 import type { RecordPlace } from './journal-format.ts';
 import type { UsageCells } from './usage-cells.ts';
-import { type CellNeed, type ChunkCells, makeChunkCells } from './usage-chunk-cells.ts';
+import { type CellNeed, ChunkCells } from './usage-chunk-cells.ts';
 import {
   columnsOver,
   copyColumns,
@@ -153,8 +153,8 @@ export class UsageChunk {
   /** All rows of a sealed chunk in sum, exact for such a need; null where that would save nothing. Made when first asked for. */
   cells(need: CellNeed): UsageCells | null {
     if (!this.sealed) return null;
-    this.#cells ??= makeChunkCells(this.#columns, this.#rows);
-    return this.#cells.all ?? this.#cells[need];
+    this.#cells ??= new ChunkCells(this.#columns, this.#rows);
+    return this.#cells.of(need);
   }
 
   /** A copy; at most some 5 MB. */

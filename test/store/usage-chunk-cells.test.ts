@@ -1,7 +1,7 @@
 // Which cells a full chunk gets, and that each kind adds up to its rows.
 import { describe, expect, it } from 'vitest';
 import type { UsageFilter, UsageGroupBy } from '../../src/store/store.ts';
-import { cellNeedOf, makeChunkCells } from '../../src/store/usage-chunk-cells.ts';
+import { ChunkCells, cellNeedOf } from '../../src/store/usage-chunk-cells.ts';
 import { makeColumns, type UsageColumns } from '../../src/store/usage-row-columns.ts';
 import { DAY_MS, NOON } from './fixtures/records.ts';
 
@@ -32,19 +32,20 @@ const sumOf = (column: Float64Array) => column.reduce((sum, each) => sum + each,
 
 describe('the cells of a chunk', () => {
   it.each<[string, Parameters<typeof columnsOf>[0], (number | null)[]]>([
-    ['rows that are alike', () => ({}), [2, null, null]],
-    ['two thousand kinds', (row) => ({ key: row % 50, task: row % 41 }), [2_050, null, null]],
-    ['too many kinds of both', (row) => ({ key: row % 100, task: row % 99 }), [null, 100, 198]],
-    ['too many keys alone', (row) => ({ key: row }), [null, null, 2]],
-    ['too many tasks alone', (row) => ({ task: row }), [null, 2, null]],
-    ['too many days', (row) => ({ day: row }), [null, null, null]],
+    ['rows that are alike', () => ({}), [2, 2, 2, 2, 2]],
+    ['two thousand kinds', (row) => ({ key: row % 50, task: row % 41 }), [2_050, 2_050, 2_050, 50, 2]],
+    ['too many kinds of both', (row) => ({ key: row % 100, task: row % 99 }), [null, 100, 198, 100, 2]],
+    ['too many keys alone', (row) => ({ key: row }), [null, null, 2, null, null]],
+    ['too many tasks alone', (row) => ({ task: row }), [null, 2, null, 2, 2]],
+    ['too many days', (row) => ({ day: row }), [null, null, null, null, null]],
     // The first rows look promising, all of them are not.
-    ['kinds that come late', (row) => ({ key: Math.max(0, row - 4_096) }), [null, null, 2]],
+    ['kinds that come late', (row) => ({ key: Math.max(0, row - 4_096) }), [null, null, 2, null, null]],
   ])('of %s', (_name, names, counts) => {
     const columns = columnsOf(names);
-    const { all, byKeyAndModel, byTask } = makeChunkCells(columns, ROWS);
-    expect([all, byKeyAndModel, byTask].map((cells) => cells?.count ?? null)).toEqual(counts);
-    for (const cells of [all, byKeyAndModel, byTask]) {
+    const chunk = new ChunkCells(columns, ROWS);
+    const kinds = (['all', 'byKeyAndModel', 'byTask', 'byKey', 'byModel'] as const).map((need) => chunk.of(need));
+    expect(kinds.map((cells) => cells?.count ?? null)).toEqual(counts);
+    for (const cells of kinds) {
       if (cells === null) continue;
       expect(cells.columns.requests).toHaveLength(cells.count);
       expect(sumOf(cells.columns.requests)).toBe(ROWS);
@@ -57,9 +58,15 @@ describe('the cells of a chunk', () => {
   });
 
   it.each<[UsageGroupBy, UsageFilter, string]>([
-    ['day', {}, 'byKeyAndModel'],
+    ['day', {}, 'byModel'],
+    ['day', { keyId: 'key_1' }, 'byKey'],
+    ['day', { model: 'm' }, 'byModel'],
+    ['day', { keyId: 'key_1', model: 'm' }, 'byKeyAndModel'],
+    ['model', {}, 'byModel'],
+    ['model', { keyId: 'key_1' }, 'byKeyAndModel'],
     ['model', { keyId: 'key_1', model: 'm', status: 200 }, 'byKeyAndModel'],
-    ['key', { fromMs: 1 }, 'byKeyAndModel'],
+    ['key', { fromMs: 1 }, 'byKey'],
+    ['key', { model: 'm' }, 'byKeyAndModel'],
     ['task', { status: 200, toMs: 5 }, 'byTask'],
     ['virtual_model', {}, 'byTask'],
     ['task', { keyId: 'key_1' }, 'all'],
