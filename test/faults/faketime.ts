@@ -9,7 +9,7 @@ import { findLibrary, lacks } from './needs.ts';
 const LIBRARY = findLibrary('faketime/libfaketimeMT.so.1');
 
 /** Tests that need libfaketime are skipped where this is true. */
-export const NO_FAKETIME = lacks('libfaketime', LIBRARY !== undefined);
+export const NO_FAKETIME = lacks('libfaketime', LIBRARY !== undefined, true);
 
 export type FakeClock = {
   /** For the daemon's environment. */

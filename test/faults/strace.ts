@@ -11,7 +11,7 @@ import { lacks, works } from './needs.ts';
 const STRACE = 'strace';
 
 /** Tests that need strace are skipped where this is true. */
-export const NO_STRACE = lacks('strace', works(STRACE, ['-f', '-o', '/dev/null', 'true']));
+export const NO_STRACE = lacks('strace', works(STRACE, ['-f', '-o', '/dev/null', 'true']), true);
 
 export type StraceOptions = {
   /** System calls to follow, e.g. `fdatasync,pwrite64`. */
