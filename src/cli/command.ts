@@ -19,6 +19,8 @@ export type CommandSpec = {
   readonly args?: readonly (readonly [name: string, help: string])[];
   readonly summary: string;
   readonly options?: readonly OptionSpec[];
+  /** It reads the data directory itself and talks to no daemon. */
+  readonly readsFiles?: true;
   /** Command lines without their `svc`. */
   readonly examples: readonly string[];
   /** Loads the code only when the command runs, so that `svc --help` stays quick. */

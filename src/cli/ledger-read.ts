@@ -31,7 +31,7 @@ function toCliError({ kind, message }: LedgerReadError): CliError {
     case 'damaged':
       return damagedState(
         message,
-        'see `svc ledger verify` for all that is wrong; change nothing in the journal by hand',
+        'keep a copy of the data directory as it is, then put what is missing or damaged back from a backup',
       );
   }
 }

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CliIo } from './cli-io.ts';
 import { type CommandSpec, createOptionValues, type OptionSpec } from './command.ts';
-import { COMMANDS, DAEMON_OPTIONS, GROUPS, JSON_OPTION } from './command-table.ts';
+import { COMMANDS, DAEMON_OPTIONS, GROUPS, HOME_OPTION, JSON_OPTION } from './command-table.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput } from './output.ts';
 import { readPackageVersion } from './package-version.ts';
@@ -63,8 +63,7 @@ function addCommand(program: Command, spec: CommandSpec, io: CliIo, onDone: (exi
   const parent = words.slice(0, -1).reduce(groupOf, program);
   const command = parent.command(name).description(spec.summary);
   for (const [argument, help] of spec.args ?? []) command.argument(argument, help);
-  const shared = spec.path === 'serve' ? serveOptions() : DAEMON_OPTIONS;
-  for (const option of [...(spec.options ?? []), JSON_OPTION, ...shared]) addOption(command, option);
+  for (const option of [...(spec.options ?? []), JSON_OPTION, ...sharedOptions(spec)]) addOption(command, option);
   if (spec.path === 'serve') command.addHelpText('after', environmentHelp());
   const heading = spec.examples.length > 1 ? 'Examples' : 'Example';
   command.addHelpText('after', `\n${heading}:\n${spec.examples.map((line) => `  $ svc ${line}`).join('\n')}`);
@@ -77,6 +76,11 @@ function addCommand(program: Command, spec: CommandSpec, io: CliIo, onDone: (exi
   });
 }
 
+function sharedOptions(spec: CommandSpec): readonly OptionSpec[] {
+  if (spec.path === 'serve') return serveOptions();
+  return spec.readsFiles ? [HOME_OPTION] : DAEMON_OPTIONS;
+}
+
 function groupOf(parent: Command, word: string): Command {
   const known = parent.commands.find((command) => command.name() === word);
   if (known !== undefined) return known;
@@ -86,7 +90,8 @@ function groupOf(parent: Command, word: string): Command {
     .command(word)
     .description(GROUPS[word] ?? '')
     .addHelpText('after', `\nExamples:\n${example.join('\n')}`);
-  for (const option of [JSON_OPTION, ...DAEMON_OPTIONS]) addOption(group, option);
+  const shared = members.every(({ readsFiles }) => readsFiles) ? [HOME_OPTION] : DAEMON_OPTIONS;
+  for (const option of [JSON_OPTION, ...shared]) addOption(group, option);
   return group;
 }
 

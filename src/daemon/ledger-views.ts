@@ -29,6 +29,8 @@ export type LedgerVerification = {
   readonly torn: { readonly file: string; readonly offset: number; readonly bytes: number } | null;
   /** Records that were durable once and are gone with the torn tail: the disk has lost them. */
   readonly lost_records: number;
+  /** Reading stopped at damage: all sums are of the records before it. */
+  readonly partial: boolean;
   readonly workspaces: readonly WorkspaceLine[];
   /** Over all workspaces. */
   readonly total: Omit<WorkspaceLine, 'workspace_id' | 'name'>;
@@ -94,6 +96,7 @@ export function verificationOf(
     carried: report.firstSegment > 1,
     torn: torn === null ? null : { file: torn.file, offset: torn.offset, bytes: torn.bytes },
     lost_records: report.lostRecords,
+    partial: report.damage !== null,
     workspaces,
     total: totalOf(report),
     damage: first,

@@ -12,7 +12,7 @@ import { createLog, type DaemonLog } from './log.ts';
 import { openOfferSource } from './offer-source.ts';
 import { packageVersion } from './package-root.ts';
 import { type Settings, SettingsError } from './settings.ts';
-import { exitCodeOf } from './start-failure.ts';
+import { exitCodeOf, hintOf } from './start-failure.ts';
 import { welcomeText } from './welcome.ts';
 
 export type DaemonIo = { stdout(text: string): void; stderr(text: string): void };
@@ -25,6 +25,8 @@ export async function runDaemon(settings: Settings, io: DaemonIo): Promise<numbe
     return await live(settings, io, log);
   } catch (error) {
     io.stderr(`svc: ${error instanceof Error ? error.message : String(error)}\n`);
+    const hint = hintOf(error);
+    if (hint !== undefined) io.stderr(`hint: ${hint}\n`);
     return exitCodeOf(error);
   } finally {
     lines.flush();

@@ -6,16 +6,14 @@ import { type Ending, usageEntry } from './usage-entry.ts';
 
 /** What a crash may leave uncharged of one stream, in time; each record is about a kilobyte of journal. */
 const INTERVAL_MS = 1000;
-/** About 250 tokens: less than that is not worth a record, so short answers write none. */
-const GROWTH_BYTES_MIN = 1024;
 
 /** How a request ends that its process did not see the end of. */
 const RECOVERED: Ending = { status: 500, errorCode: 'INTERNAL_ERROR', reason: 'recovered' };
 
 /** One for each stream, made when its answer begins. */
 export class ProgressWatch {
-  /** Below this many delivered bytes there is nothing to do: one comparison a chunk. */
-  nextBytes = GROWTH_BYTES_MIN;
+  /** Below this many delivered bytes there is nothing new to write down. */
+  nextBytes = 1;
   readonly #road: Road;
   readonly #entryId: string;
   #nextMs: number;
@@ -29,11 +27,10 @@ export class ProgressWatch {
   /** Called once `nextBytes` are delivered, with the road's meter up to date. Waits for nothing and never throws. */
   note(): void {
     const { deps, call, principal, meter } = this.#road;
-    // The clock, too, is read only once for every kilobyte.
-    this.nextBytes = meter.deliveredBytes + GROWTH_BYTES_MIN;
     const nowMs = deps.clock.monotonicMs();
     if (nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + INTERVAL_MS;
+    this.nextBytes = meter.deliveredBytes + 1;
     const at = deps.clock.nowMs();
     const cost = knownCost(this.#road, false);
     const entry = usageEntry(this.#road, RECOVERED, cost, at);

@@ -82,6 +82,8 @@ class Reconciliation {
   }
 
   take(entry: UsageEntry): void {
+    // What never went upstream has nothing to compare.
+    if (entry.attempts === 0 && entry.cost === 0) return;
     const { groupBy, fromMs, toMs } = this.#options;
     if (fromMs !== undefined && entry.created_at < fromMs) return;
     if (toMs !== undefined && entry.created_at >= toMs) return;

@@ -117,6 +117,7 @@ describe('svc ledger verify', () => {
       carried: false,
       torn: null,
       lost_records: 0,
+      partial: false,
       workspaces: [{ workspace_id: 'ws_1', name: 'research', ...amounts, requests: 1 }],
       total: { ...amounts, requests: 1 },
       damage: null,
@@ -274,12 +275,14 @@ describe('svc ledger reconcile', () => {
     expect(exitCode).toBe(0);
     const [sums = '', singles = ''] = stdout.split('\n\n');
     expect(sums.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
-      'MODEL | REQUESTS | COMPARED | OURS | THEIRS | DIFFERENCE | % | WITHOUT | OURS OF THOSE | ESTIMATED | ANOMALIES',
+      'MODEL | REQUESTS | COMPARED | CHARGED | UPSTREAM | DIFFERENCE | % | UNCOMPARED | CHARGED FOR THEM | ESTIMATED | ANOMALIES',
       'maker/model | 2 | 1 | $0.00015 | $0.0001 | $0.00005 | 50.00 | 1 | $0.00002 | 1 | usage_missing: 1',
       '=cmd() | 1 | 1 | $0.000005 | $0.000006 | -$0.000001 | -16.67 | 0 | $0.00 | 0',
       'total | 3 | 2 | $0.000155 | $0.000106 | $0.000049 | 46.23 | 1 | $0.00002 | 1 | usage_missing: 1',
     ]);
-    expect(singles).toMatch(/^REQUEST +MODEL +OURS +THEIRS +DIFFERENCE\nreq_0 .*\nreq_2 +=cmd\(\) .*-\$0\.000001\n$/);
+    expect(singles).toMatch(
+      /^REQUEST +MODEL +CHARGED +UPSTREAM +DIFFERENCE\nreq_0 .*\nreq_2 +=cmd\(\) .*-\$0\.000001\n$/,
+    );
   });
 
   it('answers JSON with exact decimal strings', async () => {
@@ -353,7 +356,7 @@ describe('svc ledger reconcile', () => {
     await writeFile(journalFile(), text.replace('"grant_1"', '"grant_7"'));
     const { exitCode, stderr } = await run('ledger reconcile');
     expect(exitCode).toBe(78);
-    expect(stderr).toMatch(/damaged at byte \d+, record 2.*\nhint: see `svc ledger verify`/);
+    expect(stderr).toMatch(/damaged at byte \d+, record 2.*\nhint: keep a copy of the data directory/);
   });
 });
 

@@ -9,26 +9,26 @@ import { EXIT } from '../exit-codes.ts';
 import { readLedger } from '../ledger-read.ts';
 import { type Column, renderTable } from '../table.ts';
 import { timeOption } from '../time-option.ts';
-import { usdText } from '../usd-text.ts';
+import { usdExact, usdText } from '../usd-text.ts';
 
 const SUM_COLUMNS = (by: string): readonly Column[] => [
   { header: by.toUpperCase(), shrinks: true, widthMin: 20 },
   { header: 'REQUESTS', align: 'right', dropOrder: 4 },
   { header: 'COMPARED', align: 'right', dropOrder: 3 },
-  { header: 'OURS', align: 'right', dropOrder: 7 },
-  { header: 'THEIRS', align: 'right', dropOrder: 8 },
+  { header: 'CHARGED', align: 'right', dropOrder: 7 },
+  { header: 'UPSTREAM', align: 'right', dropOrder: 8 },
   { header: 'DIFFERENCE', align: 'right', keep: true },
   { header: '%', align: 'right', dropOrder: 9 },
-  { header: 'WITHOUT', align: 'right', dropOrder: 5 },
-  { header: 'OURS OF THOSE', align: 'right', dropOrder: 6 },
+  { header: 'UNCOMPARED', align: 'right', dropOrder: 5 },
+  { header: 'CHARGED FOR THEM', align: 'right', dropOrder: 6 },
   { header: 'ESTIMATED', align: 'right', dropOrder: 2 },
   { header: 'ANOMALIES', shrinks: true, dropOrder: 1 },
 ];
 const REQUEST_COLUMNS: readonly Column[] = [
   { header: 'REQUEST', keep: true },
   { header: 'MODEL', shrinks: true, dropOrder: 1 },
-  { header: 'OURS', align: 'right', dropOrder: 2 },
-  { header: 'THEIRS', align: 'right', dropOrder: 3 },
+  { header: 'CHARGED', align: 'right', dropOrder: 2 },
+  { header: 'UPSTREAM', align: 'right', dropOrder: 3 },
   { header: 'DIFFERENCE', align: 'right', keep: true },
 ];
 const CSV_FIELDS = [
@@ -62,6 +62,9 @@ export async function runLedgerReconcile(input: CommandInput): Promise<number> {
   const found = await readLedger(input, (home, onProgress) => reconcileLedger(home, question, onProgress));
   if (options.isSet('csv')) output.raw(csvOf(found));
   else output.result(found, () => textOf(input, found));
+  if (found.total.compared > 0 && !options.isSet('json')) {
+    output.note("difference: what was charged less what the upstream said it cost; % is of the upstream's figure");
+  }
   if (found.carried) output.note('note: older segments have expired; their requests are not in these sums');
   return EXIT.ok;
 }
@@ -86,7 +89,7 @@ function textOf({ output }: CommandInput, { by, groups, total, requests }: Ledge
     model ?? '',
     usdText(our_cost),
     usdText(upstream_cost),
-    usdText(difference),
+    usdExact(difference),
   ]);
   return `${sums}\n${renderTable(REQUEST_COLUMNS, singles, style)}`;
 }
@@ -98,7 +101,7 @@ function rowOf({ group, ...sums }: { readonly group: string } & ReconciledSums):
     String(sums.compared),
     usdText(sums.our_cost),
     usdText(sums.upstream_cost),
-    usdText(sums.difference),
+    usdExact(sums.difference),
     sums.difference_percent ?? '',
     String(sums.without_upstream_cost),
     usdText(sums.our_cost_without),

@@ -35,10 +35,12 @@ export async function runLedgerVerify(input: CommandInput): Promise<number> {
 
 function textOf({ output }: CommandInput, found: LedgerVerification): string {
   const { workspaces, total } = found;
+  const last = found.ok ? output.paint.green(wholeText(found)) : output.paint.red(damageText(found));
+  // Balances of nothing would look like balances.
+  if (found.partial && found.records === 0) return `${last}\n`;
   const rows = [...workspaces, { workspace_id: 'total', name: null, ...total }].map(rowOf);
   const table = renderTable(COLUMNS, rows, { width: output.width, header: output.paint.dim });
-  const lines = [carriedText(found), tornText(found)].filter((line) => line !== '');
-  const last = found.ok ? output.paint.green(wholeText(found)) : output.paint.red(damageText(found));
+  const lines = [partialText(found), carriedText(found), tornText(found)].filter((line) => line !== '');
   return `${table}${[...lines, last].join('\n')}\n`;
 }
 
@@ -50,6 +52,10 @@ function rowOf({ workspace_id, name, ...line }: WorkspaceLine): readonly string[
 function wholeText({ records, segments, open_holds }: LedgerVerification): string {
   const counts = `${count(records, 'record')} in ${count(segments, 'segment')}, ${count(open_holds, 'open hold')}`;
   return `the journal is whole: ${counts}`;
+}
+
+function partialText({ partial, records }: LedgerVerification): string {
+  return partial ? `these sums end at the damage, after ${count(records, 'record')}` : '';
 }
 
 function carriedText({ carried, first_segment }: LedgerVerification): string {
