@@ -20,8 +20,9 @@ export function processIo(): CliIo {
 function outputOf(stream: NodeJS.WriteStream): CliOutput {
   // `svc usage | head` closes the pipe early; the reader has what it wanted.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+    if (error.code === 'EPIPE') process.exit(0);
+    process.stderr.write(`error: the output cannot be written: ${error.message}\n`);
+    process.exit(1);
   });
   return {
     write: (text) => {

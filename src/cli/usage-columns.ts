@@ -80,6 +80,7 @@ const ENTRY_FIELDS = [
   'ttft_ms',
   'gateway_ms',
   'attempts',
+  'upstream_cost',
 ] as const satisfies readonly (keyof UsageEntryView)[];
 
 const SUM_FIELDS = [
@@ -95,7 +96,10 @@ const SUM_FIELDS = [
 export type CsvTable = { readonly header: readonly string[]; readonly rows: readonly (readonly CsvCell[])[] };
 
 export function entryCsv(entries: readonly UsageEntryView[]): CsvTable {
-  return { header: ENTRY_FIELDS, rows: entries.map((entry) => ENTRY_FIELDS.map((field) => entry[field] ?? null)) };
+  return {
+    header: [...ENTRY_FIELDS, 'anomalies'],
+    rows: entries.map((entry) => [...ENTRY_FIELDS.map((field) => entry[field] ?? null), entry.anomalies.join(' ')]),
+  };
 }
 
 export function sumCsv(sums: readonly UsageSumView[]): CsvTable {

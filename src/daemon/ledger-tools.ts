@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RecordPlace } from '../store/journal-format.ts';
 import { type ReconcileGroupBy, reconcileJournal } from '../store/reconcile-journal.ts';
 import { listSegments } from '../store/segment-name.ts';
-import { DamagedStateError, errorCode } from '../store/store-errors.ts';
+import { DamagedStateError, errorCode, misplacedError } from '../store/store-errors.ts';
 import { verifyJournal } from '../store/verify-journal.ts';
 import { isDaemonRunning } from './daemon-running.ts';
 import {
@@ -67,7 +67,8 @@ async function readable<T>(home: string, read: (journal: string) => Promise<T>):
     if (code === 'EACCES' || code === 'EPERM') {
       throw new LedgerReadError('denied', `${home} cannot be read: ${messageOf(error)}`, error);
     }
-    if (error instanceof DamagedStateError) throw new LedgerReadError('damaged', error.message, error);
+    const known = misplacedError(error);
+    if (known instanceof DamagedStateError) throw new LedgerReadError('damaged', known.message, error);
     throw error;
   }
 }

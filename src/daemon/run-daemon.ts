@@ -63,11 +63,11 @@ async function live(settings: Settings, io: DaemonIo, log: DaemonLog): Promise<n
     });
     listener = await listen(app.callback(), settings.host, settings.port);
     const { url } = listener;
-    await writeDaemonFile(settings.home, {
-      pid: process.pid,
-      url,
-      version: packageVersion(),
-      startedAt: new Date(clock.nowMs()).toISOString(),
+    const startedAt = new Date(clock.nowMs()).toISOString();
+    const about = { pid: process.pid, url, version: packageVersion(), startedAt };
+    await writeDaemonFile(settings.home, about).catch((error: unknown) => {
+      // On a full disk the daemon still serves what it can; commands then need --base-url.
+      log.warn({ error }, 'daemon.json cannot be written, so commands will not find this daemon by themselves');
     });
     await announce({ settings, io, log, store, url, control, upstream: offers.current().upstream.name });
     const code = await stopped.promise;

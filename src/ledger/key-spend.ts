@@ -53,10 +53,14 @@ function utcMonth(ms: number): number {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
+/** The periods charged last are kept, in that order, whatever their dates: a clock may have been years ahead. */
 function addTo(periods: Map<number, number>, period: number, nano: number): void {
-  periods.set(period, (periods.get(period) ?? 0) + nano);
+  const before = periods.get(period) ?? 0;
+  periods.delete(period);
+  periods.set(period, before + nano);
   if (periods.size <= PERIODS_KEPT) return;
-  let oldest = period;
-  for (const key of periods.keys()) if (key < oldest) oldest = key;
-  periods.delete(oldest);
+  for (const oldest of periods.keys()) {
+    periods.delete(oldest);
+    return;
+  }
 }

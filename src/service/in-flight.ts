@@ -17,7 +17,7 @@ const STOP_GRACE_MS = 2000;
 export function createInFlight(): InFlight {
   const entries = new Set<(reason: SvcError) => void>();
   let draining = false;
-  let idle: (() => void) | undefined;
+  const waiting: (() => void)[] = [];
   return {
     get count() {
       return entries.size;
@@ -32,14 +32,15 @@ export function createInFlight(): InFlight {
       entries.add(entry);
       return () => {
         entries.delete(entry);
-        if (entries.size === 0) idle?.();
+        if (entries.size === 0) for (const resolve of waiting.splice(0)) resolve();
       };
     },
     async drain(timeoutMs) {
       draining = true;
       const empty = new Promise<void>((resolve) => {
-        idle = resolve;
+        // A second signal waits beside the first, which must not be forgotten.
         if (entries.size === 0) resolve();
+        else waiting.push(resolve);
       });
       if (await withinMs(empty, timeoutMs)) return;
       for (const stop of [...entries]) stop(shuttingDown());

@@ -40,6 +40,8 @@ export async function prepareDataDirectory(root: string, disk: Disk): Promise<Da
 }
 
 const MARKER = 'initialized';
+/** A header and the first credits are a few hundred bytes. */
+const FIRST_START_BYTES = 2_048;
 
 /** Whether this directory was once set up to the end, so that nothing in it may be missing. */
 export async function isInitialized(paths: DataPaths): Promise<boolean> {
@@ -50,6 +52,18 @@ export async function isInitialized(paths: DataPaths): Promise<boolean> {
     if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
+}
+
+/** More in the journal than a first start writes before its last step, or a snapshot, which only a later one makes. */
+export async function hasHistory(paths: DataPaths): Promise<boolean> {
+  if ((await namesIn(paths.index)).length > 0) return true;
+  const segments = (await namesIn(paths.journal)).filter((name) => name.includes('.ndjson'));
+  if (segments.length !== 1) return segments.length > 1;
+  return (await stat(join(paths.journal, segments[0] ?? ''))).size > FIRST_START_BYTES;
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  return (await readdir(directory)).filter((name) => !name.endsWith('.tmp'));
 }
 
 /** The last step of a first start. */

@@ -62,6 +62,8 @@ export class DurableJsonAdapter<T> implements Adapter<T> {
     }
     try {
       return await file.readFile('utf8');
+    } catch (cause) {
+      throw errorCode(cause) === 'EISDIR' ? new DamagedStateError(this.#path, 'is a directory', cause) : cause;
     } finally {
       await file.close();
     }

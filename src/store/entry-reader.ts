@@ -6,6 +6,7 @@ import { DamagedSegmentError } from './compressed-segment.ts';
 import { decodeLine, type RecordPlace } from './journal-format.ts';
 import { OpenSegments } from './open-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
+import { listSegments } from './segment-name.ts';
 import { DamagedJournalError, errorCode } from './store-errors.ts';
 
 /** Lines this near to each other are read in one go: a second read would cost more than the bytes between. */
@@ -23,12 +24,14 @@ type Span = { readonly offset: number; readonly end: number; readonly wanted: re
 
 /** Several may read at once. */
 export class EntryReader {
+  readonly #directory: string;
   readonly #segments: OpenSegments;
   readonly #reading = new Set<Promise<unknown>>();
   #closed = false;
 
   /** `directory` is the journal's; so many of its files are kept open. */
   constructor(options: { readonly directory: string; readonly openFilesMax?: number }) {
+    this.#directory = options.directory;
     this.#segments = new OpenSegments(options.directory, options.openFilesMax);
   }
 
@@ -80,13 +83,19 @@ export class EntryReader {
     return entries;
   }
 
+  /** Only what is older than all there is can have expired: anything else that is missing is a loss. */
+  async #hasExpired(segment: number): Promise<boolean> {
+    const [first] = await listSegments(this.#directory);
+    return first !== undefined && segment < first;
+  }
+
   async #readSegment(segment: number, wanted: readonly Wanted[], found: Map<number, UsageEntry>): Promise<void> {
     try {
       await this.#segments.use(segment, async (file) => {
         for (const span of toSpans(wanted)) await readSpan(file, span, found);
       });
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error;
+      if (errorCode(error) !== 'ENOENT' || !(await this.#hasExpired(segment))) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path';
 import type { LedgerRecord } from '../ledger/records.ts';
-import { type DataPaths, isInitialized, markInitialized, prepareDataDirectory } from './data-directory.ts';
+import { type DataPaths, hasHistory, isInitialized, markInitialized, prepareDataDirectory } from './data-directory.ts';
 import { acquireDataLock, type DataLock } from './data-lock.ts';
 import { type Disk, realDisk } from './disk.ts';
 import type { EntryReader } from './entry-reader.ts';
@@ -17,7 +17,7 @@ import { type OpenedLedger, openLedger } from './ledger-opening.ts';
 import { removeTemporaries } from './replace-file.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import type { Documents, Ledger, Store } from './store.ts';
-import { DamagedStateError } from './store-errors.ts';
+import { DamagedStateError, misplacedError } from './store-errors.ts';
 import { cutTornTail } from './torn-tail.ts';
 
 export type FileStoreOptions = {
@@ -66,26 +66,32 @@ const LINES_WORTH_A_SNAPSHOT = 65_536;
  * `DamagedJournalError` (78), or what the disk throws.
  */
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
-  const paths = await prepareDataDirectory(options.directory, options.disk ?? realDisk);
-  const lock = await acquireDataLock(paths.root);
   try {
-    return await openLocked(options, paths, lock);
+    const paths = await prepareDataDirectory(options.directory, options.disk ?? realDisk);
+    const lock = await acquireDataLock(paths.root);
+    try {
+      return await openLocked(options, paths, lock);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
   } catch (error) {
-    await lock.release();
-    throw error;
+    throw misplacedError(error);
   }
 }
 
 async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: DataLock): Promise<FileStore> {
-  const required = await isInitialized(paths);
+  const marked = await isInitialized(paths);
+  const required = marked || (await hasHistory(paths));
   const { now, onFatal, disk = realDisk } = options;
   const documents = await openFileDocuments({ directory: paths.documents, required, now, onFatal, disk });
   await removeTemporaries(disk, paths.index);
-  const opened = await openLedger(paths, notify(options));
+  const opened = await openLedger(paths, disk, notify(options));
   const { report, ledger } = opened;
-  if (required && report.position.segment === 0) throw new DamagedStateError(paths.journal, 'the journal is missing');
-  const firstStart = !required && documents.empty && report.position.nextSeq <= 2;
-  if (!required && !firstStart)
+  const mayBeNew = !required && documents.empty;
+  if (!mayBeNew && report.position.segment === 0) throw new DamagedStateError(paths.journal, 'the journal is missing');
+  const firstStart = mayBeNew && report.position.nextSeq <= 2;
+  if (!marked && !firstStart)
     options.onNotice?.(`the file "initialized" was missing in ${paths.root} and was put back`);
   await cutTail(options, report);
   const openHolds = ledger.openHolds();
@@ -93,7 +99,7 @@ async function openLocked(options: FileStoreOptions, paths: DataPaths, lock: Dat
   const background = await openJournalFor(options, paths, recovery, opened);
   ledger.writeTo(background.journal);
   await recovery.run(openHolds);
-  if (!required) await markInitialized(paths, disk);
+  if (!marked) await markInitialized(paths, disk);
   // What took long to read shall not be read again if this process is killed.
   if (report.lines > (options.snapshotEveryRecords ?? LINES_WORTH_A_SNAPSHOT)) void background.snapshots.write();
   const opening: StoreOpening = {

@@ -3,11 +3,12 @@
 import { LedgerFold } from '../ledger/ledger-fold.ts';
 import { type Carry, readJournalBase } from './carry.ts';
 import type { DataPaths } from './data-directory.ts';
+import type { Disk } from './disk.ts';
 import { EntryReader } from './entry-reader.ts';
 import { FileLedger } from './file-ledger.ts';
 import { type JournalPosition, type JournalReadReport, readJournal } from './journal-reader.ts';
 import { listSegments } from './segment-name.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
+import { lostSnapshotPath, readSnapshot, type Snapshot, snapshotPath } from './snapshot.ts';
 import { type LoadedSnapshot, loadSnapshot } from './snapshot-loader.ts';
 import { DamagedJournalError } from './store-errors.ts';
 import { UsageIndex } from './usage-index.ts';
@@ -24,7 +25,11 @@ export type OpenedLedger = {
 };
 
 /** Throws `DamagedStateError` and `DamagedJournalError`. */
-export async function openLedger(paths: DataPaths, onNotice: (notice: string) => void): Promise<OpenedLedger> {
+export async function openLedger(
+  paths: DataPaths,
+  disk: Disk,
+  onNotice: (notice: string) => void,
+): Promise<OpenedLedger> {
   const base = await readJournalBase(paths.journal);
   try {
     const loaded = await loadSnapshot(paths);
@@ -35,7 +40,7 @@ export async function openLedger(paths: DataPaths, onNotice: (notice: string) =>
     onNotice(`the snapshot cannot be used and the whole journal is read: ${reason}`);
   }
   const opened = await openFrom(paths, base, null);
-  await checkLoss(paths, opened.report, onNotice);
+  await checkLoss(paths, disk, opened.report, onNotice);
   return opened;
 }
 
@@ -45,6 +50,7 @@ export async function openLedger(paths: DataPaths, onNotice: (notice: string) =>
  */
 async function checkLoss(
   paths: DataPaths,
+  disk: Disk,
   { position, torn }: JournalReadReport,
   onNotice: (notice: string) => void,
 ): Promise<void> {
@@ -55,7 +61,11 @@ async function checkLoss(
     const place = { file: torn.file, offset: torn.offset, seq: torn.seq };
     throw new DamagedJournalError(place, `the bytes have changed since they were written: ${lost}, are not readable`);
   }
-  onNotice(`${lost}, are gone: the disk has lost them, or an older journal was put back`);
+  const proof = lostSnapshotPath(paths.index, position.nextSeq);
+  await disk.rename(snapshotPath(paths.index), proof);
+  onNotice(
+    `${lost}, are gone: the disk has lost them, or an older journal was put back; what they added up to is in ${proof}`,
+  );
 }
 
 async function openFrom(paths: DataPaths, base: Carry | null, loaded: LoadedSnapshot | null): Promise<OpenedLedger> {

@@ -34,9 +34,18 @@ const SNAPSHOT_FORMAT = 1;
 const SNAPSHOT_NAME = 'snapshot.ndjson';
 const CHUNK_NAME = /^usage-[0-9]{6}-[0-9]+\.bin$/;
 
+export function snapshotPath(directory: string): string {
+  return join(directory, SNAPSHOT_NAME);
+}
+
+/** Where a snapshot is kept aside that knows of records the journal has no more, from this one on. */
+export function lostSnapshotPath(directory: string, seq: number): string {
+  return join(directory, `lost-${seq}.ndjson`);
+}
+
 /** Null where there is none. Throws an `Error` for one that can't be used. */
 export async function readSnapshot(directory: string): Promise<Snapshot | null> {
-  const text = await readIfThere(join(directory, SNAPSHOT_NAME));
+  const text = await readIfThere(snapshotPath(directory));
   if (text === null) return null;
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
@@ -53,7 +62,7 @@ export async function readSnapshot(directory: string): Promise<Snapshot | null> 
 export async function writeSnapshot(disk: Disk, directory: string, snapshot: Snapshot): Promise<void> {
   const body = JSON.stringify(snapshot);
   const header = JSON.stringify({ format: SNAPSHOT_FORMAT, digest: digestOf(body) });
-  await replaceFile(disk, join(directory, SNAPSHOT_NAME), Buffer.from(`${header}\n${body}`, 'utf8'));
+  await replaceFile(disk, snapshotPath(directory), Buffer.from(`${header}\n${body}`, 'utf8'));
   const named = new Set(snapshot.chunks);
   for (const name of await readdir(directory)) {
     if (CHUNK_NAME.test(name) && !named.has(name)) await removeIfThere(disk, join(directory, name));

@@ -60,6 +60,15 @@ export function permissionError(path: string, error: unknown): unknown {
   return new FilePermissionError(path, hint, error);
 }
 
+const MISPLACED_CODES: readonly string[] = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ELOOP'];
+
+/** A directory where a file belongs, or the reverse, is damage that names the place; any other error as it is. */
+export function misplacedError(error: unknown): unknown {
+  if (!MISPLACED_CODES.includes(errorCode(error) ?? '')) return error;
+  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : 'a file';
+  return new DamagedStateError(path, 'something else stands where svc keeps a file or directory of its own', error);
+}
+
 /** The `code` of a system error, such as `ENOENT`; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

@@ -40,3 +40,12 @@ it('stops those that do not, with a reason the client can retry on', async () =>
   await inFlight.drain(1);
   expect(reasons).toEqual(['SHUTTING_DOWN']);
 });
+
+it('ends the first drain with the second, which leaves less time', async () => {
+  const inFlight = createInFlight();
+  const leave = inFlight.enter(() => leave());
+  const first = inFlight.drain(60_000);
+  await inFlight.drain(0);
+  await first;
+  expect(inFlight.count).toBe(0);
+});

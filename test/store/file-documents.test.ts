@@ -208,6 +208,37 @@ describe('the data directory', () => {
     expect((await stat(join(directory, 'documents', 'keys.json'))).mode & 0o777).toBe(0o600);
   });
 
+  it.each([
+    ['journal', 'the journal is missing'],
+    ['documents', 'is missing'],
+  ])('without its marker and its %s is no first start', async (part, message) => {
+    const directory = await makeDirectory();
+    const store = await openStore(directory, { onNotice: () => undefined });
+    await store.documents.putWorkspace(workspace);
+    for (let n = 0; n < 20; n += 1) await store.ledger.grant(makeGrant(1, { id: `grant_${n}` }));
+    await store.close();
+    await rm(join(directory, 'initialized'));
+    await rm(join(directory, part), { recursive: true });
+    await expect(openStore(directory, { onNotice: () => undefined })).rejects.toMatchObject({ exitCode: 78 });
+    await expect(openStore(directory, { onNotice: () => undefined })).rejects.toThrow(message);
+    await rm(join(directory, 'index'), { recursive: true });
+    await expect(openStore(directory, { onNotice: () => undefined })).rejects.toMatchObject({ exitCode: 78 });
+  });
+
+  it.each(['index', 'journal', join('documents', 'keys.json')])(
+    'in which something else stands for %s is refused by name',
+    async (name) => {
+      const directory = await makeDirectory();
+      await (await openStore(directory)).close();
+      const path = join(directory, name);
+      const wasFile = (await stat(path)).isFile();
+      await rm(path, { recursive: true });
+      if (wasFile) await mkdir(path);
+      else await writeFile(path, '');
+      await expect(openStore(directory)).rejects.toMatchObject({ exitCode: 78, file: path });
+    },
+  );
+
   it('gets its marker back when all else is there', async () => {
     const directory = await makeDirectory();
     const store = await openStore(directory);
