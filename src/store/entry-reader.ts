@@ -6,8 +6,8 @@ import { DamagedSegmentError } from './compressed-segment.ts';
 import { decodeLine, type RecordPlace } from './journal-format.ts';
 import { OpenSegments } from './open-segments.ts';
 import type { SegmentFile } from './segment-file.ts';
-import { listSegments } from './segment-name.ts';
-import { DamagedJournalError, errorCode } from './store-errors.ts';
+import { listSegments, segmentPath } from './segment-name.ts';
+import { DamagedJournalError, DamagedStateError, errorCode } from './store-errors.ts';
 
 /** Lines this near to each other are read in one go: a second read would cost more than the bytes between. */
 const GAP_BYTES_MAX = 65_536;
@@ -95,7 +95,9 @@ export class EntryReader {
         for (const span of toSpans(wanted)) await readSpan(file, span, found);
       });
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || !(await this.#hasExpired(segment))) throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
+      if (await this.#hasExpired(segment)) return;
+      throw new DamagedStateError(segmentPath(this.#directory, segment), 'the segment is missing', error);
     }
   }
 }

@@ -35,22 +35,28 @@ describe('spending', () => {
         let spend = new KeySpend();
         for (const [index, { nano, at }] of list.entries()) {
           if (index === cut % list.length) spend = new KeySpend(structuredClone(spend.state()));
-          spend.charge(nano, NOON + at * DAY_MS);
           const now = NOON + at * DAY_MS;
-          // Charges of this day since it was last among the four charged last.
-          const others = new Set<number>();
-          let expected = 0;
-          for (const each of list.slice(0, index + 1).reverse()) {
-            const day = utcDay(NOON + each.at * DAY_MS);
-            if (day === utcDay(now)) {
-              others.clear();
-              expected += each.nano;
-            } else others.add(day);
-            if (others.size >= 4) break;
-          }
-          expect(spend.spentNano('day', now)).toBe(expected);
+          spend.charge(nano, now);
+          expect(spend.spentNano('day', now)).toBe(chargedOn(utcDay(now), list.slice(0, index + 1)));
         }
       }),
     );
   });
 });
+
+/** Of this day, back to where four others were charged without it in between. */
+function chargedOn(day: number, list: readonly { readonly nano: number; readonly at: number }[]): number {
+  const others = new Set<number>();
+  let sum = 0;
+  for (const { nano, at } of list.toReversed()) {
+    if (others.size >= 4) break;
+    const other = utcDay(NOON + at * DAY_MS);
+    if (other !== day) {
+      others.add(other);
+      continue;
+    }
+    others.clear();
+    sum += nano;
+  }
+  return sum;
+}
