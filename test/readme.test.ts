@@ -85,6 +85,7 @@ describe('the commands of the command line', () => {
       [...cell.matchAll(/`svc ([a-z]+)(?: ([a-z]+)\b)?/g)].map((match) => match[1] ?? ''),
     );
     expect([...new Set(names)].sort()).toEqual([
+      'configure',
       'credits',
       'explain',
       'keys',

@@ -1,5 +1,6 @@
 // The README's tables, made from the code they describe. `npm run readme` writes them; a test compares.
 
+import { CLIENT_SETUPS } from '../../src/cli/client-setups.ts';
 import { SETTINGS } from '../../src/daemon/settings.ts';
 import { PRESETS } from '../../src/routing/presets.ts';
 import { SANDBOX_FAULTS } from '../../src/upstream/sandbox/sandbox-faults.ts';
@@ -35,6 +36,17 @@ export const README_TABLES: Readonly<Record<string, () => string>> = {
         String(weights.quality),
         String(weights.cost),
         description,
+      ]),
+    ),
+  clients: () =>
+    table(
+      ['client', 'run with', 'calls', 'seen', 'set-up'],
+      CLIENT_SETUPS.map(({ name, title, version, calls, seen }) => [
+        title,
+        version ?? '–',
+        calls === 'any' ? calls : calls.replaceAll(/[^, ]+/g, (path) => `\`${path}\``),
+        seen,
+        `\`svc configure ${name}\``,
       ]),
     ),
   faults: () =>

@@ -137,7 +137,12 @@ export type UsageSumView = {
 export type ModelView = {
   readonly id: string;
   readonly object: 'model';
+  readonly type: 'model';
+  readonly display_name: string;
+  /** Unix seconds. */
   readonly created: number;
+  /** The same moment, RFC 3339. */
+  readonly created_at: string;
   readonly owned_by: string;
   readonly description?: string;
   readonly name?: string;
@@ -172,7 +177,15 @@ export type UsageQuery = {
 export type UsageGroup = 'day' | 'model' | 'key' | 'task' | 'virtual_model';
 export type PageQuery = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
-export type ModelList = { readonly object: 'list'; readonly data: readonly ModelView[] };
+export type ModelList = {
+  readonly object: 'list';
+  readonly data: readonly ModelView[];
+  readonly has_more: false;
+  readonly next_cursor: null;
+  /** As Anthropic's lists have them; null where `data` is empty. */
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+};
 
 /** Body of `POST /v1/route` in Chat format: the fields the CLI sends. */
 export type RouteRequest = {

@@ -8,10 +8,15 @@ export const JSON_OPTION: OptionSpec = {
   help: 'print JSON on standard output, and nothing else there',
 };
 
+export const HOME_OPTION: OptionSpec = {
+  flags: '--home <dir>',
+  help: "data directory (default: SVC_HOME, then the platform's own)",
+};
+
 /** Of every command that talks to a daemon. */
 export const DAEMON_OPTIONS: readonly OptionSpec[] = [
   { flags: '--base-url <url>', help: "the daemon's address (default: SVC_BASE_URL, then the data directory's daemon)" },
-  { flags: '--home <dir>', help: "data directory (default: SVC_HOME, then the platform's own)" },
+  HOME_OPTION,
 ];
 
 /** One-line descriptions of the words that only group commands. */
@@ -179,12 +184,14 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     path: 'ledger verify',
+    readsFiles: true,
     summary: 'prove from its files that the journal is whole and every balance right; also beside a running daemon',
     examples: ['ledger verify', 'ledger verify --home /var/lib/svc --json'],
     load: async () => (await import('./commands/ledger-verify.ts')).runLedgerVerify,
   },
   {
     path: 'ledger reconcile',
+    readsFiles: true,
     summary: 'show what was charged beside what the upstream said it cost, from the files of the journal',
     options: [
       { flags: '--since <time>', help: 'from then on: a length before now such as 7d, or a date' },
@@ -213,5 +220,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     examples: ['explain "prove that 2 is the only even prime"', 'explain --model svc:fast --file prompt.txt'],
     load: async () => (await import('./commands/explain.ts')).runExplain,
+  },
+  {
+    path: 'configure',
+    args: [['[client]', 'such as claude-code, codex, opencode, openai; without one, all are listed']],
+    summary: 'show how to point a client at this daemon, or write it into its file',
+    options: [
+      { flags: '--model <model>', help: 'model the client asks for (default: svc:auto)' },
+      { flags: '--key <variable>', help: 'environment variable that holds the API key (default: SVC_API_KEY)' },
+      { flags: '--write', help: "put it into the client's own file, and keep a copy of the old one beside it" },
+      { flags: '--dry-run', help: 'show what --write would change' },
+    ],
+    examples: ['configure claude-code', 'configure opencode --dry-run', 'configure codex --model svc:best --write'],
+    load: async () => (await import('./commands/configure.ts')).runConfigure,
   },
 ];

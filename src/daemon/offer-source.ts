@@ -81,7 +81,7 @@ async function openEndpoint(settings: Settings, snapshotJson: unknown, now: () =
       name: new URL(settings.upstreamUrl).host,
       baseUrl: settings.upstreamUrl,
       apiKey: settings.upstreamApiKey,
-      formats: ['chat'],
+      formats: settings.upstreamFormats,
       dialect: dialectOf(settings),
     });
     return { upstream, url: settings.upstreamUrl, sandbox: false, close: () => upstream.close() };

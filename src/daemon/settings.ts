@@ -49,7 +49,13 @@ export const SETTINGS: readonly SettingRow[] = [
   row('token', 'SVC_TOKEN', 'text', '', 'session token that commands use', true),
   row('upstreamUrl', 'SVC_UPSTREAM_URL', 'url', '', 'base URL of the upstream; none starts the sandbox'),
   row('upstreamApiKey', 'SVC_UPSTREAM_API_KEY', 'text', '', "the upstream's API key", true),
-  row('upstreamFormats', 'SVC_UPSTREAM_FORMATS', ['chat', 'chat,messages'], 'chat', 'wire formats the upstream speaks'),
+  row(
+    'upstreamFormats',
+    'SVC_UPSTREAM_FORMATS',
+    ['chat', 'messages', 'chat,messages'],
+    'chat',
+    'wire formats the upstream speaks',
+  ),
   row(
     'upstreamDialect',
     'SVC_UPSTREAM_DIALECT',
@@ -94,6 +100,8 @@ export const SETTINGS: readonly SettingRow[] = [
   row('store', 'SVC_STORE', ['file:'], 'file:', 'where state is kept'),
 ];
 
+const FORMATS = ['chat', 'messages'] as const;
+
 export type Settings = {
   readonly home: string;
   readonly host: string;
@@ -103,7 +111,7 @@ export type Settings = {
   readonly token: string | undefined;
   readonly upstreamUrl: string | undefined;
   readonly upstreamApiKey: string | undefined;
-  readonly upstreamFormats: 'chat' | 'chat,messages';
+  readonly upstreamFormats: readonly ('chat' | 'messages')[];
   readonly upstreamDialect: 'auto' | 'openrouter' | 'openai';
   readonly upstreamConnectTimeoutMs: number;
   readonly upstreamFirstEventTimeoutMs: number;
@@ -143,7 +151,7 @@ export function loadSettings(input: SettingsInput): Settings {
     token: text('token'),
     upstreamUrl: text('upstreamUrl')?.replace(/\/$/, ''),
     upstreamApiKey: text('upstreamApiKey'),
-    upstreamFormats: values['upstreamFormats'] === 'chat,messages' ? 'chat,messages' : 'chat',
+    upstreamFormats: FORMATS.filter((format) => values['upstreamFormats']?.split(',').includes(format)),
     upstreamDialect: dialectOf(values['upstreamDialect']),
     upstreamConnectTimeoutMs: number('upstreamConnectTimeoutMs'),
     upstreamFirstEventTimeoutMs: number('upstreamFirstEventTimeoutMs'),

@@ -67,9 +67,13 @@ function logFault(log: ServiceLog, requestId: string, error: SvcError, thrown: u
     log.error({ ...fields, error: thrown }, error.message);
     return;
   }
-  const { upstreamStatus } = Object(error.cause) as { upstreamStatus?: unknown };
+  const { upstreamStatus, upstreamFailure } = Object(error.cause) as Record<string, unknown>;
   log.error(
-    typeof upstreamStatus === 'number' ? { ...fields, upstreamStatus } : fields,
+    {
+      ...fields,
+      ...(typeof upstreamStatus === 'number' ? { upstreamStatus } : {}),
+      ...(typeof upstreamFailure === 'string' ? { upstreamFailure } : {}),
+    },
     'the upstream failed the request',
   );
 }

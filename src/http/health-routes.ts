@@ -15,7 +15,10 @@ export type HealthServices = { readonly version: string; readiness(): Readiness 
 const ENDPOINTS = [
   'POST /v1/chat/completions',
   'POST /v1/messages',
+  'POST /v1/messages/count_tokens',
+  'POST /v1/embeddings',
   'GET /v1/models',
+  'GET /v1/models/{id}',
   'POST /v1/route',
   'GET /healthz',
   'GET /readyz',

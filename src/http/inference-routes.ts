@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import type { ModelLister } from '../service/list-models.ts';
 import type { RoutePreview } from '../service/route-preview.ts';
+import { SvcError } from '../wire/svc-error.ts';
 import { credentialOf } from './credential.ts';
 import { headerOf } from './header-of.ts';
 import { createBodyReader } from './read-body.ts';
@@ -45,6 +46,12 @@ export function inferenceRoutes(services: InferenceServices): Router {
       id,
     );
     ctx.set(ctx.state['headers']);
+  });
+  router.register('/v1/responses/:id', ['GET', 'DELETE'], () => {
+    throw new SvcError(
+      'NOT_FOUND',
+      'No responses are stored here: keep the answer to POST /v1/responses, and send the whole conversation in input.',
+    );
   });
   return router;
 }

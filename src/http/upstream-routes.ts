@@ -2,8 +2,11 @@
 
 import Router from '@koa/router';
 import type { Context } from 'koa';
+import type { CallKind } from '../service/call-kind.ts';
 import { complete } from '../service/complete.ts';
 import type { CompletionDeps } from '../service/completion.ts';
+import { countTokens } from '../service/count-tokens.ts';
+import { EMBEDDING } from '../service/embed.ts';
 import type { Dialect } from '../wire/neutral.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { credentialOf } from './credential.ts';
@@ -37,6 +40,24 @@ export const UPSTREAM_ROUTES: readonly UpstreamRoute[] = [
     billing: { kind: 'metered' },
     serve: (access, ctx) => serveCompletion(access, ctx, 'messages'),
   },
+  {
+    method: 'POST',
+    path: '/v1/responses',
+    billing: { kind: 'metered' },
+    serve: (access, ctx) => serveCompletion(access, ctx, 'responses'),
+  },
+  {
+    method: 'POST',
+    path: '/v1/embeddings',
+    billing: { kind: 'metered' },
+    serve: (access, ctx) => serveCompletion(access, ctx, 'chat', EMBEDDING),
+  },
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    billing: { kind: 'free', reason: 'upstreams count tokens for nothing, and no model runs' },
+    serve: serveCount,
+  },
 ];
 
 /** Throws an Error for a route that does not say how it is billed, so that the daemon does not start with it. */
@@ -57,7 +78,12 @@ function checkBilling({ method, path, billing }: Partial<UpstreamRoute>): void {
   throw new Error(`${method} ${path} opens an upstream connection without a billing rule`);
 }
 
-async function serveCompletion({ completion, bodies }: UpstreamAccess, ctx: Context, dialect: Dialect): Promise<void> {
+async function serveCompletion(
+  { completion, bodies }: UpstreamAccess,
+  ctx: Context,
+  dialect: Dialect,
+  kind?: CallKind,
+): Promise<void> {
   checkAccept(headerOf(ctx, 'accept'));
   const down = createDownstream(ctx.res, ctx.state['headers']);
   ctx.respond = false;
@@ -66,16 +92,38 @@ async function serveCompletion({ completion, bodies }: UpstreamAccess, ctx: Cont
     {
       requestId: ctx.state['requestId'],
       dialect,
+      ...(kind === undefined ? {} : { kind }),
       credential: credentialOf(ctx.req.headers),
       readBody: () => bodies.read(ctx.req, ctx.res),
       source: sourceOf(headerOf(ctx, 'x-svc-source')),
-      skipRouting: headerOf(ctx, 'x-svc-skip-routing')?.toLowerCase() === 'true',
+      skipRouting: skipsRouting(ctx),
       options: headerOf(ctx, 'x-svc-options'),
       callerHeaders: passedHeaders(ctx),
       startedMs: ctx.state['startedMs'],
     },
     down,
   );
+}
+
+async function serveCount({ completion, bodies }: UpstreamAccess, ctx: Context): Promise<void> {
+  const headers: Record<string, string> = ctx.state['headers'];
+  const stop = new AbortController();
+  ctx.res.once('close', () => stop.abort());
+  const { inputTokens, source } = await countTokens(completion, {
+    credential: credentialOf(ctx.req.headers),
+    readBody: () => bodies.read(ctx.req, ctx.res),
+    skipRouting: skipsRouting(ctx),
+    options: headerOf(ctx, 'x-svc-options'),
+    callerHeaders: passedHeaders(ctx),
+    headers,
+    stop,
+  });
+  ctx.body = { input_tokens: inputTokens };
+  ctx.set({ ...headers, 'x-svc-token-count': source });
+}
+
+function skipsRouting(ctx: Context): boolean {
+  return headerOf(ctx, 'x-svc-skip-routing')?.toLowerCase() === 'true';
 }
 
 /** What only an upstream of the caller's own dialect understands. */

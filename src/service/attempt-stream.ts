@@ -8,7 +8,7 @@ import { isSvcError, SvcError } from '../wire/svc-error.ts';
 import type { AttemptInput } from './attempt-whole.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import type { Answer, ClientGone, Road } from './road.ts';
-import { upstreamRefusal } from './upstream-refusal.ts';
+import { answerCutShort, upstreamFailed, upstreamRefusal } from './upstream-refusal.ts';
 
 /** Silence after which the client gets a sign of life. */
 const PING_MS = 15_000;
@@ -47,6 +47,8 @@ class StreamAttempt implements Answer {
   #pinger: NodeJS.Timeout | undefined;
   /** There from the first real event on. */
   #progress: ProgressWatch | undefined;
+  /** As of the last chunk that had an event. */
+  #deliveredBytes = 0;
   /** Runs to the first real event, then between two: comments and white space don't count. */
   #deadline: NodeJS.Timeout | undefined;
 
@@ -65,7 +67,7 @@ class StreamAttempt implements Answer {
       onHead: (status, headers, control) => this.#onHead(status, headers, control),
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.#onEnd(),
-      onFailure: (failure) => this.#end(new SvcError(failure.code, failure.message, { cause: failure.cause })),
+      onFailure: (failure) => this.#end(upstreamFailed(failure)),
     });
     this.#road.stopper.listen((reason) => this.#end(reason));
   }
@@ -110,8 +112,8 @@ class StreamAttempt implements Answer {
       this.#beforeCommit(out);
       return;
     }
+    this.#noteEvents(out);
     if (out.length > 0) {
-      this.#deadline?.refresh();
       this.#send(out);
       this.#noteProgress();
     }
@@ -174,16 +176,22 @@ class StreamAttempt implements Answer {
 
   #onEnd(): void {
     if (this.#over) return;
-    if (!this.#isStream) {
+    const cutShort = this.#isStream ? undefined : this.#cutShort();
+    if (!this.#isStream && cutShort === undefined) {
       this.#end(this.#notAStream());
       return;
     }
-    const out = this.#relay.end();
+    const out = cutShort === undefined ? this.#relay.end() : this.#relay.push(cutShort);
     if (out.length > 0 && this.#committed) this.#send(out);
     if (out.length > 0 && !this.#committed) this.#held.push(out);
     if (!this.#relay.failure && this.#relay.started && !this.#committed) this.#begin();
     const empty = (): SvcError => new SvcError('UPSTREAM_INVALID_RESPONSE', 'The upstream sent an empty stream.');
     this.#end(this.#relay.failure ?? (this.#committed ? undefined : empty()));
+  }
+
+  #cutShort(): Uint8Array | undefined {
+    const call = { dialect: this.#road.call.dialect, path: this.#input.call.path, stream: true };
+    return answerCutShort(call, this.#status, Buffer.concat(this.#refusal));
   }
 
   #notAStream(): SvcError {
@@ -212,6 +220,14 @@ class StreamAttempt implements Answer {
     this.#ending = ending;
     if (this.#committed) this.#ended?.(ending);
     else this.#refuse(ending);
+  }
+
+  /** What is held back for a while (a tool call behind another) is progress of the upstream all the same. */
+  #noteEvents(out: Uint8Array): void {
+    const { deliveredBytes } = this.#relay;
+    if (out.length === 0 && deliveredBytes === this.#deliveredBytes) return;
+    this.#deliveredBytes = deliveredBytes;
+    this.#deadline?.refresh();
   }
 
   /** Runs for every chunk of every stream. */

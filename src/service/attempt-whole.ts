@@ -4,8 +4,8 @@ import type { UpstreamCall } from '../upstream/upstream.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import type { Hold } from './hold-credits.ts';
 import type { Answer, Road } from './road.ts';
-import { upstreamRefusal } from './upstream-refusal.ts';
-import type { AnswerInput, WirePair } from './wire-pair.ts';
+import { answerCutShort, upstreamFailed, upstreamRefusal } from './upstream-refusal.ts';
+import type { AnswerInput, WholeAnswer, WirePair } from './wire-pair.ts';
 
 export type AttemptInput = {
   readonly road: Road;
@@ -21,14 +21,23 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 /** As long as the SDKs wait; upstreams keep slow answers alive with white space, so that no silence tells. */
 const ANSWER_MS_MAX = 600_000;
 
-export async function attemptWhole(input: AttemptInput): Promise<Answer> {
+/** `read` makes the whole answer of the upstream's body; it throws for what is none. */
+export async function attemptWhole(
+  input: Pick<AttemptInput, 'road' | 'hold' | 'call'>,
+  read: (body: Buffer) => WholeAnswer,
+): Promise<Answer> {
   const { road } = input;
   const reply = await collect(road, input.call);
   road.meter.firstEventMs = road.deps.clock.monotonicMs();
   road.meter.upstreamEndMs = road.meter.firstEventMs;
-  if (reply.status < 200 || reply.status > 299)
+  const cutShort = answerCutShort(
+    { dialect: road.call.dialect, path: input.call.path, stream: false },
+    reply.status,
+    reply.body,
+  );
+  if (cutShort === undefined && (reply.status < 200 || reply.status > 299))
     throw upstreamRefusal(reply.status, reply.body, reply.headers, road.deps.secrets);
-  const whole = input.pair.whole(input.answer, reply.body);
+  const whole = read(cutShort ?? reply.body);
   const { meter, down } = road;
   meter.usage = whole.usage;
   meter.usageMissing = whole.usageMissing;
@@ -75,7 +84,7 @@ function collect(road: Road, call: UpstreamCall): Promise<Reply> {
         resolve({ status, headers, body: chunks.length === 1 && first ? first : Buffer.concat(chunks) });
       },
       onFailure(failure) {
-        reject(new SvcError(failure.code, failure.message, { cause: failure.cause }));
+        reject(upstreamFailed(failure));
       },
     });
     const late = (): void =>

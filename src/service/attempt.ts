@@ -18,6 +18,7 @@ export async function attempt(road: Road, plan: Plan, hold: Hold): Promise<Answe
     parsed,
     model,
     injectedMaxTokens: hold.injectedMaxTokens,
+    outputTokensHeld: hold.outputTokensMax,
     upstream,
     callerHeaders: caller.callerHeaders,
   });
@@ -34,5 +35,5 @@ export async function attempt(road: Road, plan: Plan, hold: Hold): Promise<Answe
   road.meter.attempts += 1;
   road.meter.sentMs = deps.clock.monotonicMs();
   const input = { road, hold, call, pair, answer };
-  return parsed.request.stream ? attemptStream(input) : attemptWhole(input);
+  return parsed.request.stream ? attemptStream(input) : attemptWhole(input, (body) => pair.whole(answer, body));
 }

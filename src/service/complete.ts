@@ -1,14 +1,14 @@
 // The road of a completion, from the credential to the usage entry. Nothing else knows the whole of it.
 
 import { type JsonBody, parseJsonBody } from '../wire/json-scan.ts';
-import { parseChatRequest } from '../wire/parse-chat-request.ts';
-import { parseMessagesRequest } from '../wire/parse-messages-request.ts';
+import { optimizeRequest } from '../wire/optimize-request.ts';
 import { isSvcError, SvcError } from '../wire/svc-error.ts';
 import { attempt } from './attempt.ts';
 import type { CompletionCall, CompletionDeps, ParsedRequest, Plan } from './completion.ts';
 import type { Downstream } from './downstream.ts';
 import { type Hold, holdCredits } from './hold-credits.ts';
-import { planRequest } from './plan.ts';
+import { droppedToolsHeader, parseRequest } from './parse-request.ts';
+import { type PlanInput, planRequest } from './plan.ts';
 import { authenticate } from './principal.ts';
 import type { Admission } from './rate-limiter.ts';
 import { sizeOf } from './request-size.ts';
@@ -36,11 +36,13 @@ export async function complete(deps: CompletionDeps, call: CompletionCall, down:
 
 async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstream, stopper: Stopper): Promise<void> {
   const principal = authenticate(deps.store.documents, call.credential, deps.clock.nowMs());
-  const parsed = await parseCall(call, stopper).catch(async (error: unknown) => {
+  const { optimize } = deps.store.documents.preferencesOf(principal.workspace.id);
+  const parsed = await parseCall(call, stopper, optimize === 'lossless').catch(async (error: unknown) => {
     await deps.limiter.describe(principal, down.headers);
     throw error;
   });
-  const size = sizeOf(parsed.request, parsed.body.bytes.length);
+  Object.assign(down.headers, droppedToolsHeader(parsed.request));
+  const size = call.kind ? call.kind.size(parsed) : sizeOf(parsed.request, parsed.body.bytes.length);
   const admission = await deps.limiter.admit(principal, tokensGuess(size.inputTokensMax), down.headers);
   const offer = deps.offer();
   const road: Road = {
@@ -60,7 +62,7 @@ async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstre
   try {
     const plan = makePlan(road);
     const hold = await reserve(road, plan);
-    answer = await attempt(road, plan, hold);
+    answer = await (call.kind ? call.kind.attempt(road, plan, hold) : attempt(road, plan, hold));
   } catch (error) {
     await settleFailure(road, admission, error);
     throw error;
@@ -69,13 +71,14 @@ async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstre
   await settleAnswer(road, admission, answer, broken);
 }
 
-async function parseCall(call: CompletionCall, stopper: Stopper): Promise<ParsedRequest> {
+async function parseCall(call: CompletionCall, stopper: Stopper, optimize: boolean): Promise<ParsedRequest> {
   // A body that never comes must not hold up a stop.
   const stopped = new Promise<never>((_resolve, reject) => stopper.listen(reject));
-  const body = parseJsonBody(await Promise.race([call.readBody(), stopped]));
-  checkUnambiguous(body);
-  const request = call.dialect === 'chat' ? parseChatRequest(body.value) : parseMessagesRequest(body.value);
-  return { body, request };
+  const sent = parseJsonBody(await Promise.race([call.readBody(), stopped]));
+  checkUnambiguous(sent);
+  if (call.kind) return call.kind.parse(sent);
+  const { body, tokensSaved } = optimize ? optimizeRequest(sent, call.dialect) : { body: sent, tokensSaved: 0 };
+  return { body, request: parseRequest(call.dialect, body.value), tokensSaved };
 }
 
 /** Fields by which an aggregator would choose another model, or more answers, than what credits are held for. */
@@ -113,7 +116,7 @@ function tokensGuess(inputTokensMax: number): number {
 
 function makePlan(road: Road): Plan {
   const { deps, call, principal, parsed, offer, down } = road;
-  const plan = planRequest({
+  const input: PlanInput = {
     id: deps.makeId('dec'),
     request: parsed.request,
     catalog: offer.catalog,
@@ -124,9 +127,10 @@ function makePlan(road: Road): Plan {
     optionsHeader: call.options,
     allowUnknownPrice: deps.allowUnknownPrice,
     nowMs: deps.clock.nowMs(),
-  });
+  };
+  const plan = call.kind ? call.kind.plan(input, parsed) : planRequest(input);
   road.plan = plan;
-  Object.assign(down.headers, routingHeaders(plan, offer.upstream.name));
+  Object.assign(down.headers, routingHeaders(plan, offer.upstream.name, parsed.tokensSaved ?? 0));
   return plan;
 }
 

@@ -7,6 +7,8 @@ import type { Store } from '../store/store.ts';
 import type { Upstream, UpstreamTimeouts } from '../upstream/upstream.ts';
 import type { JsonBody } from '../wire/json-scan.ts';
 import type { Dialect, NeutralRequest } from '../wire/neutral.ts';
+import type { EmbeddingsRequest } from '../wire/parse-embeddings-request.ts';
+import type { CallKind } from './call-kind.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -14,6 +16,8 @@ import type { RateLimiter } from './rate-limiter.ts';
 export type CompletionCall = {
   readonly requestId: string;
   readonly dialect: Dialect;
+  /** Absent for completions. */
+  readonly kind?: CallKind;
   readonly credential: string | undefined;
   readBody(): Promise<Buffer>;
   /** `X-Svc-Source`, already cleaned; null when absent or unusable. */
@@ -74,4 +78,12 @@ export type Plan = {
   decision(): Decision;
 };
 
-export type ParsedRequest = { readonly body: JsonBody; readonly request: NeutralRequest };
+export type ParsedRequest = {
+  /** What goes upstream where bytes pass: already optimised, where the workspace asked for it. */
+  readonly body: JsonBody;
+  readonly request: NeutralRequest;
+  /** About how many tokens optimisation took out; absent when it was off. */
+  readonly tokensSaved?: number;
+  /** There for embeddings alone. */
+  readonly embeddings?: EmbeddingsRequest;
+};

@@ -1,6 +1,6 @@
 // The model list: the four virtual models always, the real ones where the workspace has that enabled.
 
-import type { ApiList, ModelView } from '../api/types.ts';
+import type { ModelList, ModelView } from '../api/types.ts';
 import { renderUsd } from '../ledger/nano.ts';
 import type { CatalogModel, ListedPricing } from '../routing/catalog.ts';
 import { matchesAny } from '../routing/eligible.ts';
@@ -10,7 +10,7 @@ import { type Caller, type CallerDeps, type CallerInput, identifyCaller } from '
 import type { Offer } from './completion.ts';
 
 export interface ModelLister {
-  list(input: CallerInput): Promise<ApiList<ModelView>>;
+  list(input: CallerInput): Promise<ModelList>;
   /** Throws `NOT_FOUND`. Answers for every model that can be asked for, listed or not. */
   one(input: CallerInput, id: string): Promise<ModelView>;
 }
@@ -25,7 +25,7 @@ export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'cat
   };
   return {
     async list(input) {
-      return { object: 'list', data: all(await identifyCaller(deps, input)), has_more: false, next_cursor: null };
+      return listOf(all(await identifyCaller(deps, input)));
     },
     async one(input, id) {
       const caller = await identifyCaller(deps, input);
@@ -40,11 +40,27 @@ export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'cat
   };
 }
 
+/** One page holds everything, whatever `limit` asks for. */
+function listOf(data: readonly ModelView[]): ModelList {
+  const [first] = data;
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    next_cursor: null,
+    first_id: first?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
 function virtualModels(): readonly ModelView[] {
   return PRESETS.map(({ id, description }) => ({
     id,
     object: 'model' as const,
+    type: 'model' as const,
+    display_name: id,
     created: PRESETS_CREATED,
+    created_at: rfc3339(PRESETS_CREATED),
     owned_by: 'svc',
     description,
   }));
@@ -60,7 +76,10 @@ function viewOf(model: CatalogModel): ModelView {
   return {
     id: model.id,
     object: 'model',
+    type: 'model',
+    display_name: model.name,
     created: model.created,
+    created_at: rfc3339(model.created),
     owned_by: model.id.split('/')[0] ?? 'unknown',
     name: model.name,
     context_length: model.contextLength,
@@ -68,6 +87,12 @@ function viewOf(model: CatalogModel): ModelView {
     ...(model.pricing ? { pricing: pricesOf(model.pricing) } : {}),
     abilities: model.abilities,
   };
+}
+
+/** A moment no calendar has is the beginning of time, as clients expect it of models without a date. */
+function rfc3339(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString().replace('.000Z', 'Z');
 }
 
 /** USD per million tokens, as people compare prices. */

@@ -2,6 +2,7 @@
 
 import { inputTokensBound } from '../ledger/input-bound.ts';
 import type { NeutralRequest } from '../wire/neutral.ts';
+import type { EmbeddingsRequest } from '../wire/parse-embeddings-request.ts';
 
 export type RequestSize = {
   readonly images: number;
@@ -25,6 +26,17 @@ export function sizeOf(request: NeutralRequest, bodyBytes: number): RequestSize 
     }
   }
   return { images, inputTokensMax: inputTokensBound(bodyBytes, imageDataBytes, images), unbounded };
+}
+
+/** Marks that an upstream puts around each input, and words of instruction that some put before it. */
+const TOKENS_AROUND_INPUT = 64;
+
+/** Token ids are counted as they are; texts have at most a token for each byte. */
+export function sizeOfEmbeddings(embeddings: EmbeddingsRequest | undefined, bodyBytes: number): RequestSize {
+  if (embeddings === undefined) return { images: 0, inputTokensMax: bodyBytes, unbounded: false };
+  const textBytes = embeddings.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const inputTokensMax = embeddings.tokenIds + textBytes + embeddings.inputs * TOKENS_AROUND_INPUT;
+  return { images: 0, inputTokensMax, unbounded: false };
 }
 
 type Part = NeutralRequest['messages'][number]['content'][number];

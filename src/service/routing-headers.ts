@@ -2,13 +2,14 @@
 
 import type { Plan } from './completion.ts';
 
-export function routingHeaders(plan: Plan, upstream: string): Record<string, string> {
+/** `tokensSaved`: by optimisation, about; 0 when none. */
+export function routingHeaders(plan: Plan, upstream: string, tokensSaved: number): Record<string, string> {
   return {
     'x-svc-model': headerSafe(plan.model.id),
     ...(plan.virtualModel === null ? {} : { 'x-svc-virtual-model': plan.virtualModel }),
     'x-svc-task-type': plan.classification.task_type,
     'x-svc-complexity': plan.classification.complexity,
-    'x-svc-tokens-saved': '0',
+    'x-svc-tokens-saved': String(tokensSaved),
     'x-svc-classifier': plan.classifier,
     'x-svc-upstream': headerSafe(upstream),
   };

@@ -22,15 +22,14 @@ export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: numb
     request_id: call.requestId,
     created_at: at,
     api_key_id: road.principal.apiKey.id,
-    format: call.dialect,
+    format: call.kind?.format ?? call.dialect,
     source: call.source,
     stream: parsed.request.stream,
     requested_model: parsed.request.model.slice(0, 200),
     virtual_model: plan?.virtualModel ?? null,
     model: plan?.model.id ?? null,
     upstream: plan ? road.offer.upstream.name : null,
-    task_type: plan?.classification.task_type ?? null,
-    complexity: plan?.classification.complexity ?? null,
+    ...taskOf(road),
     classifier: plan?.classifier ?? null,
     status: ending.status,
     error_code: ending.errorCode,
@@ -40,7 +39,7 @@ export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: numb
     cache_write_tokens: cost.usage.cacheWriteTokens,
     output_tokens: cost.usage.outputTokens,
     reasoning_tokens: cost.usage.reasoningTokens,
-    tokens_saved: 0,
+    tokens_saved: plan ? (parsed.tokensSaved ?? 0) : 0,
     cost: cost.nano,
     cost_kind: cost.kind,
     settle_reason: ending.reason,
@@ -52,6 +51,13 @@ export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: numb
     anomalies: cost.anomalies,
     decision: plan?.summary ?? null,
   };
+}
+
+/** Only a completion has a task. */
+function taskOf({ call, plan }: Road): Pick<UsageEntry, 'task_type' | 'complexity'> {
+  if (plan === undefined || call.kind !== undefined) return { task_type: null, complexity: null };
+  const { task_type, complexity } = plan.classification;
+  return { task_type, complexity };
 }
 
 function thousandths(ms: number): number {

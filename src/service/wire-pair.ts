@@ -6,7 +6,10 @@ import type { StreamRelay } from '../wire/stream-relay.ts';
 import type { ToolNameMap } from '../wire/tool-names.ts';
 import type { ParsedRequest } from './completion.ts';
 import { chatOverChat } from './pairs/chat-over-chat.ts';
+import { chatOverMessages } from './pairs/chat-over-messages.ts';
 import { messagesOverChat } from './pairs/messages-over-chat.ts';
+import { messagesOverMessages } from './pairs/messages-over-messages.ts';
+import { responsesOverChat } from './pairs/responses-over-chat.ts';
 
 export type BodyInput = {
   readonly parsed: ParsedRequest;
@@ -14,6 +17,8 @@ export type BodyInput = {
   readonly model: string;
   /** Set where svc must tell the upstream `max_tokens`. */
   readonly injectedMaxTokens: number | undefined;
+  /** Most output tokens that credits are held for. */
+  readonly outputTokensHeld: number;
   readonly upstream: {
     readonly dialect: 'openrouter' | 'openai';
     readonly takesSandboxField: boolean;
@@ -64,9 +69,9 @@ export interface WirePair {
 }
 
 const PAIRS: Readonly<Record<Dialect, Readonly<Partial<Record<UpstreamFormat, WirePair>>>>> = {
-  chat: { chat: chatOverChat },
-  messages: { chat: messagesOverChat },
-  responses: {},
+  chat: { chat: chatOverChat, messages: chatOverMessages },
+  messages: { chat: messagesOverChat, messages: messagesOverMessages },
+  responses: { chat: responsesOverChat },
 };
 
 /** An upstream that speaks the caller's own dialect gets it untranslated; else the first format it has that fits. */

@@ -53,6 +53,7 @@ const OWN_HEADERS = new Set([
 export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
   const { origin, basePath, host } = parseUpstreamUrl(options.baseUrl);
   const ownHeaders = renderOwnHeaders(options.apiKey);
+  const messagesHeaders = options.apiKey === undefined ? ownHeaders : [...ownHeaders, 'x-api-key', options.apiKey];
   const lines = createLines(origin, host, options.maxConnections ?? MAX_CONNECTIONS);
   return {
     name: options.name,
@@ -60,7 +61,8 @@ export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
     dialect: options.dialect,
     takesSandboxField: options.takesSandboxField ?? false,
     send(call: UpstreamCall, handler: UpstreamHandler): () => void {
-      const headers = mergeHeaders(ownHeaders, call.headers);
+      // Upstreams of that dialect look for the key in either place.
+      const headers = mergeHeaders(call.path.startsWith('/messages') ? messagesHeaders : ownHeaders, call.headers);
       const running = new HttpCall(lines, basePath + call.path, headers, call, handler);
       lines.acquire();
       if (lines.closed) running.refuse();

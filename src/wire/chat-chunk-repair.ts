@@ -1,82 +1,100 @@
 // Fills in what strict Chat clients miss in an upstream's stream chunks; a chunk that lacks nothing stays as it is.
 
+import { type CallRepair, createCallRepair } from './chat-call-repair.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
-import { argumentsOf } from './parse-chat-answer.ts';
-import { createToolCallSlots, type ToolCallPiece } from './tool-call-slots.ts';
 
 /** Choices whose state is kept; `n` ends at 128. */
 const MAX_CHOICES = 128;
 
-/** Undefined where nothing had to change. `created` and the like are taken from the first chunk that had them. */
+/** Longest name taken from one chunk for the next ones: it would be repeated with each. */
+const MAX_REMEMBERED_UNITS = 256;
+
+export type ChunkRepairOptions = {
+  readonly requestId: string;
+  /** Said where the upstream names no model. */
+  readonly model?: string | undefined;
+  /** Unix seconds, said where the upstream gives no time. */
+  readonly created?: number | undefined;
+};
+
+/**
+ * Undefined where nothing had to change. `created` and the like are taken from the first chunk that had them. Throws
+ * RangeError where an answer is out of bounds.
+ */
 export type ChunkRepair = (chunk: JsonObject) => JsonObject | undefined;
 
-export function createChunkRepair(requestId: string): ChunkRepair {
+export function createChunkRepair(options: ChunkRepairOptions): ChunkRepair {
   const base: Record<string, unknown> = {
-    id: `chatcmpl-${requestId}`,
+    id: `chatcmpl-${options.requestId}`,
     object: 'chat.completion.chunk',
-    created: 0,
-    model: '',
+    created: options.created ?? 0,
+    model: options.model ?? '',
   };
-  const slotsByChoice = new Map<number, ReturnType<typeof createToolCallSlots>>();
+  const callsByChoice = new Map<number, CallRepair>();
 
-  function slotsOf(choice: number): { slots: ReturnType<typeof createToolCallSlots>; isFirst: boolean } {
-    const known = slotsByChoice.get(choice);
-    if (known !== undefined) return { slots: known, isFirst: false };
-    if (slotsByChoice.size >= MAX_CHOICES) throw new RangeError('too many choices');
-    const slots = createToolCallSlots();
-    slotsByChoice.set(choice, slots);
-    return { slots, isFirst: true };
+  function callsOf(choice: number): { calls: CallRepair; isFirst: boolean } {
+    const known = callsByChoice.get(choice);
+    if (known !== undefined) return { calls: known, isFirst: false };
+    if (callsByChoice.size >= MAX_CHOICES) throw new RangeError('too many choices');
+    const calls = createCallRepair(options.requestId);
+    callsByChoice.set(choice, calls);
+    return { calls, isFirst: true };
   }
 
-  function repairChoice(choice: unknown, position: number): unknown {
-    if (!isObject(choice)) return choice;
-    const index = typeof choice['index'] === 'number' ? choice['index'] : position;
-    const delta = isObject(choice['delta']) ? choice['delta'] : {};
-    const { slots, isFirst } = slotsOf(index);
-    const repaired = repairDelta(delta, isFirst, (call) => repairCall(call, slots(call), requestId));
-    return repaired === choice['delta'] && index === choice['index'] ? choice : { ...choice, index, delta: repaired };
+  function repairChoice(choice: JsonObject, position: number): JsonObject {
+    const index = isIndex(choice['index']) ? choice['index'] : position;
+    const { calls, isFirst } = callsOf(index);
+    const delta = repairDelta(isObject(choice['delta']) ? choice['delta'] : {}, isFirst, calls);
+    const finish = choice['finish_reason'];
+    // Some clients take any text, even an empty one, for the end.
+    const isFinishOdd = finish !== undefined && finish !== null && !(typeof finish === 'string' && finish !== '');
+    if (delta === choice['delta'] && index === choice['index'] && !isFinishOdd) return choice;
+    return { ...choice, index, delta, ...(isFinishOdd ? { finish_reason: null } : {}) };
+  }
+
+  function repairEnvelope(chunk: JsonObject): Record<string, unknown> {
+    const mended: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(base)) {
+      const given = chunk[key];
+      if (!isEnvelopeField(key, given)) mended[key] = value;
+      else if (String(given).length <= MAX_REMEMBERED_UNITS) base[key] = given;
+    }
+    const usage = chunk['usage'];
+    if (usage !== undefined && usage !== null && !isObject(usage)) mended['usage'] = null;
+    return mended;
   }
 
   return (chunk) => {
-    const missing: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(base)) {
-      if (chunk[key] === undefined || chunk[key] === null) missing[key] = value;
-      else base[key] = chunk[key];
-    }
+    const mended = repairEnvelope(chunk);
     const before: readonly unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    const choices = before.map(repairChoice);
-    const isSame = before === chunk['choices'] && choices.every((choice, position) => choice === before[position]);
-    return isSame && Object.keys(missing).length === 0 ? undefined : { ...chunk, ...missing, choices };
+    const choices = before.filter(isObject).map(repairChoice);
+    const isSame = before === chunk['choices'] && isEveryOneSame(choices, before);
+    return isSame && Object.keys(mended).length === 0 ? undefined : { ...chunk, ...mended, choices };
   };
 }
 
-function repairDelta(delta: JsonObject, isFirst: boolean, repair: (call: JsonObject) => JsonObject): JsonObject {
-  const needsRole = isFirst && typeof delta['role'] !== 'string';
-  const calls: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
-  const repairedCalls = calls.map((call) => (isObject(call) ? repair(call) : call));
-  const isSame = repairedCalls.every((call, position) => call === calls[position]);
-  if (isSame) return needsRole ? { role: 'assistant', ...delta } : delta;
-  return { ...(needsRole ? { role: 'assistant' } : {}), ...delta, tool_calls: repairedCalls };
+function isEnvelopeField(key: string, value: unknown): boolean {
+  return key === 'created' ? Number.isFinite(value) : typeof value === 'string';
 }
 
-/** Id, type and name come once, in a call's first piece: some clients join repeats into `call_1call_1`. */
-function repairCall(call: JsonObject, piece: ToolCallPiece, requestId: string): JsonObject {
-  const named = isObject(call['function']) ? call['function'] : {};
-  const { slot, isFirst } = piece;
-  const isText = typeof named['arguments'] === 'string' || named['arguments'] === undefined;
-  const hasIndex = call['index'] === slot && isText;
-  if (isFirst) {
-    if (hasIndex && piece.id !== '' && call['type'] === 'function') return call;
-    const id = piece.id === '' ? `call_${requestId}_${slot}` : piece.id;
-    return {
-      ...call,
-      index: slot,
-      id,
-      type: 'function',
-      function: { ...named, arguments: argumentsOf(piece.arguments) },
-    };
-  }
-  const isBare = call['id'] === undefined && named['name'] === undefined;
-  if (hasIndex && isBare) return call;
-  return { index: slot, function: { arguments: argumentsOf(piece.arguments) } };
+function isIndex(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+function isEveryOneSame(after: readonly unknown[], before: readonly unknown[]): boolean {
+  return after.length === before.length && after.every((item, position) => item === before[position]);
+}
+
+function repairDelta(delta: JsonObject, isFirst: boolean, repairCall: CallRepair): JsonObject {
+  const withRole = isFirst && typeof delta['role'] !== 'string' ? { ...delta, role: 'assistant' } : delta;
+  const given = delta['tool_calls'];
+  if (given === undefined || given === null) return withRole;
+  const before: readonly unknown[] = Array.isArray(given) ? given : [];
+  const calls = before
+    .filter(isObject)
+    .map(repairCall)
+    .filter((call) => call !== undefined);
+  if (before === given && isEveryOneSame(calls, before)) return withRole;
+  const { tool_calls: _replaced, ...rest } = withRole;
+  return calls.length === 0 ? rest : { ...rest, tool_calls: calls };
 }

@@ -14,7 +14,12 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const ZERO = 0x30;
 const LETTER_N = 0x6e;
+const NINE = 0x39;
 const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const CLOSE_BRACE = 0x7d;
 
 /** Of the keys inside `delta`: body, choices, choice, delta. */
 const DELTA_DEPTH = 4;
@@ -34,6 +39,17 @@ const SPECIAL = 128;
 const TEXT = 256;
 const DETAIL = 512;
 const REASONING = 1024;
+
+/** The keys an ordinary chunk has, to be told from strangers of the same length, beginning and end. */
+const REQUIRED_KEYS: ReadonlyMap<number, Buffer> = new Map([
+  [ID, Buffer.from('id')],
+  [OBJECT, Buffer.from('object')],
+  [CREATED, Buffer.from('created')],
+  [MODEL, Buffer.from('model')],
+  [CHOICES, Buffer.from('choices')],
+  [INDEX, Buffer.from('index')],
+  [DELTA, Buffer.from('delta')],
+]);
 
 /** A key's length with its first and last byte tells ours apart; a stranger that looks alike only costs a parse. */
 const MEANINGS: ReadonlyMap<number, number> = new Map(
@@ -83,7 +99,16 @@ export function createChunkScanner(): ChunkScanner {
         return { needsParse: false, textBytes: close - 1 - textStart };
       }
     }
-    const found: Found = { bits: 0, isSpecial: false, text: 0, detail: 0, reasoning: 0, strings: 0, valueAt: 0 };
+    const found: Found = {
+      bits: 0,
+      isSpecial: false,
+      keyAt: 0,
+      text: 0,
+      detail: 0,
+      reasoning: 0,
+      strings: 0,
+      valueAt: 0,
+    };
     const sight = scanWhole(found, bytes, start, end);
     if (!sight.needsParse && found.strings === 1) {
       before = Buffer.from(bytes.subarray(start, found.valueAt + 1));
@@ -119,6 +144,8 @@ function scanWhole(found: Found, bytes: Buffer, start: number, end: number): Chu
 type Found = {
   bits: number;
   isSpecial: boolean;
+  /** Where the key in hand begins. */
+  keyAt: number;
   text: number;
   detail: number;
   reasoning: number;
@@ -134,8 +161,10 @@ function passString(found: Found, depth: number, bytes: Buffer, open: number, en
   if (colon >= end || bytes[colon] !== COLON) return close;
   const valueAt = skipSpace(bytes, colon + 1, end);
   const meaning = MEANINGS.get(codeOf(bytes, open + 1, close - 1));
+  found.keyAt = open + 1;
   if (meaning !== undefined) noteKey(found, meaning, depth, bytes, valueAt, end);
   else if (depth === DELTA_DEPTH && bytes[valueAt] !== LETTER_N) found.isSpecial = true;
+  else if (hasEscape(bytes, open, close)) found.isSpecial = true;
   return valueAt;
 }
 
@@ -146,11 +175,42 @@ function noteKey(found: Found, meaning: number, depth: number, bytes: Buffer, va
   } else if (meaning === SPECIAL || (depth === DELTA_DEPTH && meaning !== KNOWN)) {
     if (first !== LETTER_N) found.isSpecial = true;
   } else if (meaning === INDEX || meaning === DELTA) {
-    if (depth === 3) found.bits |= meaning;
-    if (depth === 3 && meaning === INDEX && first !== ZERO) found.isSpecial = true;
-  } else if (depth === 1 && first !== LETTER_N) {
-    found.bits |= meaning;
+    if (depth === 3) noteRequired(found, meaning, bytes, valueAt);
+  } else if (depth === 1 && meaning !== KNOWN) {
+    noteRequired(found, meaning, bytes, valueAt);
   }
+}
+
+/** A second one makes the chunk special: another choice, or a repeated key. One of another type leaves its bit unset. */
+function noteRequired(found: Found, meaning: number, bytes: Buffer, valueAt: number): void {
+  if (!isSameKey(REQUIRED_KEYS.get(meaning), bytes, found.keyAt)) return;
+  if ((found.bits & meaning) !== 0) found.isSpecial = true;
+  else if (isAsExpected(meaning, bytes, valueAt)) found.bits |= meaning;
+}
+
+function isSameKey(key: Buffer | undefined, bytes: Buffer, at: number): boolean {
+  if (key === undefined) return false;
+  for (let index = 0; index < key.length; index += 1) if (bytes[at + index] !== key[index]) return false;
+  return true;
+}
+
+function isAsExpected(meaning: number, bytes: Buffer, valueAt: number): boolean {
+  const first = bytes[valueAt] ?? 0;
+  if (meaning === CHOICES) return first === OPEN_BRACKET;
+  if (meaning === DELTA) return first === OPEN_BRACE;
+  if (meaning === CREATED) return first >= ZERO && first <= NINE;
+  if (meaning === INDEX) return first === ZERO && isAfterNumber(bytes[valueAt + 1] ?? 0);
+  return first === QUOTE;
+}
+
+function isAfterNumber(byte: number): boolean {
+  return byte === COMMA || byte === CLOSE_BRACE || byte <= SPACE;
+}
+
+/** A key that is spelled with escapes may be any of ours. */
+function hasEscape(bytes: Buffer, open: number, close: number): boolean {
+  for (let at = open + 1; at < close - 1; at += 1) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 /** `reasoning` and the details repeat each other: the larger counts. */
@@ -161,7 +221,7 @@ function noteText(found: Found, meaning: number, bytes: Buffer, valueAt: number,
   if (first === OPEN_BRACKET && meaning === TEXT) found.isSpecial = true;
   const isString = first === QUOTE;
   // Arguments sent as an object have no end in sight here: the rest of the chunk is an upper bound.
-  const isObject = first === 0x7b && meaning === TEXT;
+  const isObject = first === OPEN_BRACE && meaning === TEXT;
   if (!isString && !isObject) return;
   found.strings += 1;
   found.valueAt = valueAt;

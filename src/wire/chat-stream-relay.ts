@@ -10,11 +10,10 @@ import { isObject, type JsonObject } from './field-checks.ts';
 import { parseFinishReason } from './finish-reason.ts';
 import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
 import type { FinishReason, Usage } from './neutral.ts';
-import { findUpstreamError } from './parse-chat-answer.ts';
 import { renderStreamError } from './render-error.ts';
 import { createSseParser, type SseFrame, type SseParser } from './sse-parser.ts';
 import { renderSseComment, renderSseData } from './sse-writer.ts';
-import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts';
+import { earlyEnd, findStreamError, isDoneMark, overflow, unreadable } from './stream-failures.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import type { SvcError } from './svc-error.ts';
 
@@ -24,6 +23,10 @@ export type ChatStreamOptions = {
   readonly requestId: string;
   /** How many the caller asked for, 1 by default; an upstream that sends fewer has to say `[DONE]`. */
   readonly choices?: number;
+  /** Said where the upstream names no model. */
+  readonly model?: string;
+  /** Unix seconds, said where the upstream gives no time. */
+  readonly created?: number;
 };
 
 export function createChatStreamRelay(options: ChatStreamOptions): StreamRelay {
@@ -51,9 +54,9 @@ class ChatStreamRelay implements StreamRelay {
   readonly #scan = createChunkScanner();
   readonly #anomalies = new Set<string>();
   /** From the first chunk with end and usage on, everything waits for the cost. */
-  readonly #held: { readonly run: ByteRun; readonly needsCost: boolean }[] = [];
+  readonly #held: { readonly run: ByteRun; readonly withUsage: JsonBody | undefined }[] = [];
   #heldBytes = 0;
-  #usageChunk: Uint8Array | undefined;
+  #usageChunk: JsonBody | undefined;
   #strippedChunk: JsonBody | undefined;
   /** Id, object, time and model of the first chunk, for one of our own. */
   #envelope: JsonObject = {};
@@ -66,7 +69,11 @@ class ChatStreamRelay implements StreamRelay {
 
   constructor(options: ChatStreamOptions) {
     this.#options = options;
-    this.#repair = createChunkRepair(options.requestId);
+    this.#repair = createChunkRepair({
+      requestId: options.requestId,
+      model: options.model,
+      created: options.created,
+    });
   }
 
   get finished(): boolean {
@@ -91,9 +98,7 @@ class ChatStreamRelay implements StreamRelay {
 
   complete(cost: string, usage?: Usage): Uint8Array {
     const output = createByteRuns();
-    for (const { run, needsCost } of this.#held) {
-      output.add(needsCost ? costed(run.bytes.subarray(run.start, run.end), cost) : run);
-    }
+    for (const { run, withUsage } of this.#held) output.add(withUsage === undefined ? run : costed(withUsage, cost));
     const last = this.#options.includeUsage ? this.#lastUsageChunk(usage) : undefined;
     if (last !== undefined) output.add(costed(last, cost));
     output.add(wholeRun(Buffer.from(renderSseData('[DONE]'))));
@@ -109,13 +114,15 @@ class ChatStreamRelay implements StreamRelay {
   }
 
   #run(feed: () => void): Uint8Array {
+    // After its end or its failure nothing of a stream is read any more.
+    if (this.failure !== undefined || this.done) return Buffer.alloc(0);
     this.#output = createByteRuns();
     try {
       feed();
     } catch (cause) {
       this.failure ??= unreadable(cause);
     }
-    if (this.#parser.overflowed) this.failure ??= overflow();
+    if (this.#parser.overflowed && !this.done) this.failure ??= overflow();
     return this.#output.toBytes();
   }
 
@@ -128,7 +135,7 @@ class ChatStreamRelay implements StreamRelay {
       return;
     }
     const sight = this.#scan(bytes, dataStart, dataEnd);
-    if (sight.needsParse || !this.#sawChoice) {
+    if (sight.needsParse || !this.#sawChoice || frame.event === 'error') {
       this.#handleParsed(frame, sight.textBytes);
       return;
     }
@@ -139,50 +146,54 @@ class ChatStreamRelay implements StreamRelay {
   #handleParsed(frame: SseFrame, textBytes: number): void {
     const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
     if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
-    this.failure = findUpstreamError(chunk);
+    this.failure = findStreamError(chunk, frame.event);
     if (this.failure !== undefined) return;
     const repaired = this.#repair(chunk);
-    const hasFinish = this.#noteChoices(chunk['choices']);
-    if (!this.started) this.#envelope = envelopeOf(repaired ?? chunk);
+    const whole = repaired ?? chunk;
+    const hasFinish = this.#noteChoices(whole['choices']);
+    if (!this.started) this.#envelope = envelopeOf(whole);
     this.started = true;
     this.deliveredBytes += textBytes;
     const run = repaired === undefined ? runOf(frame) : wholeRun(toFrame(JSON.stringify(repaired)));
-    if (isObject(chunk['usage'])) this.#forwardUsage(repaired ?? chunk, run, hasFinish);
+    if (isObject(chunk['usage'])) this.#forwardUsage(whole, run, hasFinish);
     else this.#forward(run);
   }
 
   /** Usage goes out last, with its cost: a chunk that has it beside the end waits, any other goes on without it. */
   #forwardUsage(chunk: JsonObject, run: ByteRun, hasFinish: boolean): void {
-    this.#noteUsage(chunk['usage']);
-    const data = run.bytes.subarray(run.start + DATA_PREFIX.length, run.end - 2);
+    const isCounted = this.#noteUsage(chunk['usage']);
+    const body = scanJsonObject(run.bytes.subarray(run.start + DATA_PREFIX.length, run.end - 2));
     if (Array.isArray(chunk['choices']) && chunk['choices'].length === 0) {
-      this.#usageChunk = data;
-    } else if (hasFinish && this.finished && this.#options.includeUsage) {
-      this.#hold({ bytes: data, start: 0, end: data.length }, true);
-    } else {
-      this.#strippedChunk = scanJsonObject(data);
-      this.#forward(wholeRun(toFrame(spliceFields(this.#strippedChunk, {}, ['usage']))));
+      if (isCounted) this.#usageChunk = body;
+      return;
     }
+    const isLast = isCounted && hasFinish && this.finished && this.#options.includeUsage;
+    // What is said later counts: an earlier chunk of usage is out of date.
+    if (isCounted) this.#usageChunk = undefined;
+    if (isLast) {
+      this.#hold(run, body);
+      return;
+    }
+    if (isCounted) this.#strippedChunk = body;
+    this.#forward(wholeRun(toFrame(spliceFields(body, {}, ['usage']))));
   }
 
   #forward(run: ByteRun): void {
-    if (this.#held.length > 0) this.#hold(run, false);
+    if (this.#held.length > 0) this.#hold(run, undefined);
     else this.#output.add(run);
   }
 
-  #hold(run: ByteRun, needsCost: boolean): void {
+  #hold(run: ByteRun, withUsage: JsonBody | undefined): void {
     this.#heldBytes += run.end - run.start;
     if (this.#heldBytes > MAX_HELD_BYTES) this.failure = overflow();
-    else this.#held.push({ run, needsCost });
+    else this.#held.push({ run, withUsage });
   }
 
   /** Tells whether a choice ended in this chunk. */
   #noteChoices(choices: unknown): boolean {
     let hasFinish = false;
-    const list: readonly unknown[] = Array.isArray(choices) ? choices : [];
-    for (const [position, choice] of list.entries()) {
-      if (!isObject(choice)) continue;
-      const index = typeof choice['index'] === 'number' ? choice['index'] : position;
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      const index = Number(choice['index']);
       if (index === 0) this.#sawChoice = true;
       if (isObject(choice['delta'])) this.deliveredBytes += mediaBytesOf(choice['delta']);
       const reason = parseFinishReason(choice['finish_reason']);
@@ -203,20 +214,24 @@ class ChatStreamRelay implements StreamRelay {
     }
   }
 
-  #noteUsage(value: unknown): void {
+  /** False where nothing was counted: absent never means zero. */
+  #noteUsage(value: unknown): boolean {
     const parsed = parseChatUsage(value);
-    if (parsed === undefined) return;
+    if (parsed === undefined) return false;
     this.usage = parsed.usage;
     this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#anomalies.add(anomaly);
+    return true;
   }
 
   /** Where usage came only beside text, the chunk callers wait for is made of the last one that had it; of `charged` where none came. */
-  #lastUsageChunk(charged: Usage | undefined): Uint8Array | undefined {
+  #lastUsageChunk(charged: Usage | undefined): JsonBody | undefined {
     if (this.#usageChunk !== undefined) return this.#usageChunk;
     if (this.#held.length > 0) return undefined;
-    if (this.#strippedChunk !== undefined) return spliceFields(this.#strippedChunk, { choices: '[]' }, []);
-    return charged === undefined ? undefined : ownUsageChunk(this.#envelope, charged);
+    if (this.#strippedChunk !== undefined) {
+      return scanJsonObject(spliceFields(this.#strippedChunk, { choices: '[]' }, []));
+    }
+    return charged === undefined ? undefined : scanJsonObject(ownUsageChunk(this.#envelope, charged));
   }
 }
 
@@ -245,6 +260,6 @@ function ownUsageChunk(envelope: JsonObject, { inputTokens, outputTokens }: Usag
   return Buffer.from(JSON.stringify({ ...envelope, choices: [], usage }));
 }
 
-function costed(data: Uint8Array, cost: string): ByteRun {
-  return wholeRun(toFrame(spliceUsageCost(scanJsonObject(data), cost)));
+function costed(body: JsonBody, cost: string): ByteRun {
+  return wholeRun(toFrame(spliceUsageCost(body, cost)));
 }

@@ -1,7 +1,9 @@
 // Reads a JSON body once, remembering where its top-level fields lie, so that few of them can be changed in the bytes.
 
 import { isUtf8 } from 'node:buffer';
+import { keepExactTexts } from './exact-json.ts';
 import { isObject } from './field-checks.ts';
+import { isExactToken, skipNumber } from './json-numbers.ts';
 import { SvcError } from './svc-error.ts';
 
 /** Byte offsets into the body. `keyStart` is the key's opening quote, `valueEnd` the first byte after the value. */
@@ -12,9 +14,13 @@ export type TopLevelField = {
   readonly valueEnd: number;
 };
 
-/** `fields` are in the order of the bytes, duplicates included; in `value` the last duplicate won. */
+/**
+ * `fields` are in the order of the bytes, duplicates included; in `value` the last duplicate won. Where not `isExact`,
+ * `JSON.stringify` would alter numbers or the order of keys.
+ */
 export type JsonBody = {
   readonly value: Readonly<Record<string, unknown>>;
+  readonly isExact: boolean;
   readonly bytes: Uint8Array;
   readonly fields: readonly TopLevelField[];
 };
@@ -38,10 +44,15 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Throws INVALID_JSON (not UTF-8, broken, nested too deep) or INVALID_REQUEST (not an object, too many fields). */
+/**
+ * Throws INVALID_JSON (not UTF-8, broken, nested too deep) or INVALID_REQUEST (not an object, too many fields). What
+ * `JSON.stringify` would alter keeps its own text inside `value`, for `renderExactJson`.
+ */
 export function parseJsonBody(bytes: Uint8Array): JsonBody {
   if (!isUtf8(bytes)) throw new SvcError('INVALID_JSON', 'The body is not UTF-8 text; send JSON encoded as UTF-8.');
-  return scanObject(bytes, MAX_TOP_LEVEL_FIELDS);
+  const body = scanObject(bytes, MAX_TOP_LEVEL_FIELDS);
+  if (!body.isExact) keepExactTexts(toBuffer(bytes), body.value);
+  return body;
 }
 
 /**
@@ -107,7 +118,7 @@ type Span = Omit<TopLevelField, 'key'>;
 
 function scanObject(bytes: Uint8Array, maxFields: number): JsonBody {
   const buffer = toBuffer(bytes);
-  const spans = scanSpans(buffer, maxFields);
+  const { spans, isExact } = scanSpans(buffer, maxFields);
   const value = parseText(buffer.toString('utf8'));
   if (!isObject(value)) throw notAnObject();
   const fields: TopLevelField[] = [];
@@ -115,12 +126,13 @@ function scanObject(bytes: Uint8Array, maxFields: number): JsonBody {
     const { keyStart, valueStart, valueEnd } = span;
     fields.push({ key: readKey(buffer, span), keyStart, valueStart, valueEnd });
   }
-  return { value, bytes, fields };
+  return { value, isExact, bytes, fields };
 }
 
 /** Before JSON.parse, so that a bomb of brackets or keys never reaches it; what it finds in broken JSON is never used. */
-function scanSpans(bytes: Buffer, maxFields: number): Span[] {
+function scanSpans(bytes: Buffer, maxFields: number): { readonly spans: Span[]; readonly isExact: boolean } {
   const spans: Span[] = [];
+  let isExact = true;
   const open = { keyStart: -1, valueStart: -1 };
   let depth = 0;
   let contentEnd = 0;
@@ -135,10 +147,19 @@ function scanSpans(bytes: Buffer, maxFields: number): Span[] {
     if (spans.length > maxFields) throw tooManyFields(bytes, maxFields);
     depth += depthChange(byte);
     if (depth > MAX_DEPTH) throw tooDeep();
-    at = byte === QUOTE ? skipString(bytes, at, bytes.length) : at + 1;
+    const next = skipToken(bytes, byte, at);
+    isExact &&= next === at + 1 || isExactToken(bytes, at, next);
+    at = next;
     contentEnd = at;
   }
-  return spans;
+  return { spans, isExact };
+}
+
+/** The index after the string or number at `at`, or after the one byte that is neither. */
+function skipToken(bytes: Buffer, byte: number, at: number): number {
+  if (byte === QUOTE) return skipString(bytes, at, bytes.length);
+  // Between the two lie the digits and the signs of numbers, and nothing else that is JSON.
+  return byte > COMMA && byte < COLON ? skipNumber(bytes, at) : at + 1;
 }
 
 /** Follows one byte of the body's own object (no white space, no inside of a string): key, colon, value, end of value. */
@@ -209,7 +230,8 @@ function readKey(bytes: Buffer, span: Span): string {
   return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
 }
 
-type Edit = { readonly start: number; readonly end: number; readonly text: string };
+/** Replaces the bytes from `start` to before `end`. */
+export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
 /** With a field left before it, a removed one takes the comma before it along, otherwise the comma after it. */
 function removal(fields: readonly TopLevelField[], index: number, field: TopLevelField, anyKept: boolean): Edit {
@@ -236,7 +258,8 @@ function isSame(bytes: Buffer, field: TopLevelField, text: string): boolean {
   return bytes.toString('utf8', field.valueStart, field.valueEnd) === text;
 }
 
-function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
+/** `edits` are in the order of the bytes and do not overlap. */
+export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   const pieces: Uint8Array[] = [];
   let from = 0;
   for (const edit of edits) {

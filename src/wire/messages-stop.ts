@@ -34,7 +34,12 @@ export function renderMessagesUsage(usage: Usage | undefined, costDecimal: strin
 const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
 /** Words of models themselves that say more than Chat's `finish_reason` can. */
-const NATIVE_REASONS: ReadonlySet<string> = new Set(['pause_turn', 'refusal', 'model_context_window_exceeded']);
+const NATIVE_REASONS: ReadonlySet<string> = new Set([
+  'pause_turn',
+  'refusal',
+  'model_context_window_exceeded',
+  'stop_sequence',
+]);
 
 function stopReasonOf(end: AnswerEnd): string {
   const native = end.nativeFinish ?? '';

@@ -31,9 +31,14 @@ export interface ThinkingBlock extends StreamBlock {
   keep(detail: JsonObject, isOpaque: boolean): void;
 }
 
+/** UTF-16 units of details kept for a seal; clients send the seal back with every turn. */
+const MAX_KEPT_UNITS = 8 * 1024 * 1024;
+const UNITS_PER_DETAIL = 64;
+
 /** The signature goes out once and whole, at the end: SDKs overwrite it with each delta. */
 export function createThinkingBlock(): ThinkingBlock {
   const details: JsonObject[] = [];
+  let keptUnits = 0;
   let signature = '';
   let isSealed = false;
   return {
@@ -50,9 +55,20 @@ export function createThinkingBlock(): ThinkingBlock {
     },
     keep(detail, isOpaque) {
       isSealed ||= isOpaque;
+      keptUnits += unitsOf(detail);
+      if (keptUnits > MAX_KEPT_UNITS) throw new RangeError('too much reasoning to seal');
       mergeDetail(details, detail);
     },
   };
+}
+
+function unitsOf(detail: JsonObject): number {
+  let units = UNITS_PER_DETAIL;
+  for (const key in detail) {
+    const value = detail[key];
+    units += key.length + (typeof value === 'string' ? value.length : 0);
+  }
+  return units;
 }
 
 /** Details stream in pieces: text of the same kind and index goes on where the last one stopped. */

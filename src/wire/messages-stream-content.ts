@@ -74,7 +74,7 @@ export class MessagesStreamContent {
       block = createTextBlock();
       this.#queue.open(block);
     }
-    this.#queue.add(block, { type: 'text_delta', text }, this.#count(text));
+    this.#queue.add(block, { type: 'text_delta', key: 'text', text, byteLength: this.#count(text) });
   }
 
   #addReasoning(delta: JsonObject): void {
@@ -91,7 +91,7 @@ export class MessagesStreamContent {
     if (text === '') return;
     const open = this.#openThinking();
     const block = open === undefined || open.isSigned() ? this.#startThinking() : open;
-    this.#queue.add(block, { type: 'thinking_delta', thinking: text }, this.#count(text));
+    this.#queue.add(block, { type: 'thinking_delta', key: 'thinking', text, byteLength: this.#count(text) });
   }
 
   /** Signatures and encrypted reasoning: Claude's go out as they are, those of others sealed for the way back. */
@@ -99,10 +99,10 @@ export class MessagesStreamContent {
     const block = this.#openThinking();
     if (!detail.isNative) {
       if (block !== undefined) block.keep(detail.raw, isOpaque(detail));
-      else if (isOpaque(detail)) this.#queue.open(createRedactedBlock(sealReasoning([detail.raw])));
+      else if (isOpaque(detail)) this.#openRedacted(sealReasoning([detail.raw]));
       return;
     }
-    if (detail.encrypted !== undefined) this.#queue.open(createRedactedBlock(detail.encrypted));
+    if (detail.encrypted !== undefined) this.#openRedacted(detail.encrypted);
     if (detail.signature === undefined) return;
     this.#sign(block, detail.signature);
   }
@@ -114,6 +114,10 @@ export class MessagesStreamContent {
       return;
     }
     (open ?? this.#startThinking()).sign(signature);
+  }
+
+  #openRedacted(data: string): void {
+    this.#queue.open(createRedactedBlock(data), data.length);
   }
 
   #startThinking(): ThinkingBlock {
@@ -147,7 +151,8 @@ export class MessagesStreamContent {
   #addArguments(tool: ToolBlock, text: string): void {
     if (text === '') return;
     tool.follow(text);
-    const isTaken = this.#queue.add(tool, { type: 'input_json_delta', partial_json: text }, this.#count(text));
+    const delta = { type: 'input_json_delta', key: 'partial_json', text, byteLength: this.#count(text) };
+    const isTaken = this.#queue.add(tool, delta);
     // After the object's end only white space can follow that means anything.
     if (!isTaken && text.trim() !== '') this.anomalies.add('tool_arguments_after_end');
   }

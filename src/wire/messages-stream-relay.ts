@@ -6,11 +6,11 @@ import { isObject, type JsonObject } from './field-checks.ts';
 import { renderMessagesUsage, renderStop } from './messages-stop.ts';
 import { MessagesStreamContent } from './messages-stream-content.ts';
 import type { FinishReason, Usage } from './neutral.ts';
-import { type ChoiceEnd, findChoice, findUpstreamError, parseChoiceEnd } from './parse-chat-answer.ts';
+import { type ChoiceEnd, findChoice, parseChoiceEnd } from './parse-chat-answer.ts';
 import { renderStreamError } from './render-error.ts';
 import { createSseParser, type SseFrame, type SseParser } from './sse-parser.ts';
 import { renderSseEvent } from './sse-writer.ts';
-import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts';
+import { earlyEnd, findStreamError, isDoneMark, overflow, unreadable } from './stream-failures.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import type { SvcError } from './svc-error.ts';
 import { createToolIdChooser } from './tool-ids.ts';
@@ -105,12 +105,14 @@ class MessagesStreamRelay implements StreamRelay {
 
   #run(feed: () => void): Uint8Array {
     this.#output = '';
+    // After its end or its failure nothing of a stream is read any more.
+    if (this.failure !== undefined || this.done) return Buffer.alloc(0);
     try {
       feed();
     } catch (cause) {
       this.failure ??= unreadable(cause);
     }
-    if (this.#parser.overflowed) this.failure ??= overflow();
+    if (this.#parser.overflowed && !this.done) this.failure ??= overflow();
     return Buffer.from(this.#output);
   }
 
@@ -123,7 +125,7 @@ class MessagesStreamRelay implements StreamRelay {
     }
     const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
     if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
-    this.failure = findUpstreamError(chunk);
+    this.failure = findStreamError(chunk, frame.event);
     if (this.failure === undefined) this.#handleChunk(chunk);
   };
 

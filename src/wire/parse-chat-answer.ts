@@ -41,9 +41,22 @@ export function parseChoiceEnd(choice: JsonObject): ChoiceEnd {
   return {
     finishReason: parseFinishReason(choice['finish_reason']),
     nativeFinish: typeof native === 'string' ? native : undefined,
-    stopSequence: typeof stop === 'string' ? stop : undefined,
+    stopSequence: typeof stop === 'string' && stop !== '' && !STOP_WORDS.has(stop) ? stop : undefined,
   };
 }
+
+/** Words for a kind of end, which other servers put where vLLM has the matched string. */
+const STOP_WORDS: ReadonlySet<string> = new Set([
+  'stop',
+  'length',
+  'end_turn',
+  'eos',
+  'eos_token',
+  'max_tokens',
+  'stop_sequence',
+  'tool_use',
+  'tool_calls',
+]);
 
 /** Content as a string, or the texts of its parts; `''` when there is none. */
 export function textOf(content: unknown): string {

@@ -49,20 +49,33 @@ function parseDocument(block: JsonObject, path: string): readonly ContentPart[] 
   const at = `${path}.source`;
   const title = optionalString(block, 'title', path);
   const filename = title === undefined || title === '' ? {} : { filename: title };
+  const context = optionalString(block, 'context', path);
   switch (source['type']) {
     case 'base64': {
       const mediaType = requiredString(source, 'media_type', at);
-      return [marked({ type: 'file', mediaType, data: requiredString(source, 'data', at), ...filename }, block)];
+      const file: ContentPart = { type: 'file', mediaType, data: requiredString(source, 'data', at), ...filename };
+      return [...introOf(undefined, context), marked(file, block)];
     }
-    case 'url':
-      return [marked({ type: 'file', url: requiredString(source, 'url', at), ...filename }, block)];
+    case 'url': {
+      const file: ContentPart = { type: 'file', url: requiredString(source, 'url', at), ...filename };
+      return [...introOf(undefined, context), marked(file, block)];
+    }
     case 'text':
-      return [marked({ type: 'text', text: requiredString(source, 'data', at, true) }, block)];
+      return [
+        ...introOf(title, context),
+        marked({ type: 'text', text: requiredString(source, 'data', at, true) }, block),
+      ];
     case 'content':
-      return parseChildren(source['content'], `${at}.content`, block);
+      return [...introOf(title, context), ...parseChildren(source['content'], `${at}.content`, block)];
     default:
       throw invalidField(`${at}.type`, 'must be "base64", "url", "text" or "content"');
   }
+}
+
+/** What a document says of itself and no field of its parts can hold, as a text before them. */
+function introOf(title: string | undefined, context: string | undefined): readonly ContentPart[] {
+  const lines = [title ? `[document: ${title}]` : '', context ?? ''].filter((line) => line !== '');
+  return lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n') }];
 }
 
 /** The document's cache mark goes to its last child. */
@@ -73,8 +86,9 @@ function parseChildren(content: unknown, path: string, block: JsonObject): reado
   const parts = content.map((child: unknown, index): ContentPart => {
     const at = `${path}[${index}]`;
     if (isObject(child) && child['type'] === 'text')
-      return { type: 'text', text: requiredString(child, 'text', at, true) };
-    if (isObject(child) && child['type'] === 'image') return parseImage(sourceOf(child, at), `${at}.source`);
+      return marked({ type: 'text', text: requiredString(child, 'text', at, true) }, child);
+    if (isObject(child) && child['type'] === 'image')
+      return marked(parseImage(sourceOf(child, at), `${at}.source`), child);
     throw invalidField(at, 'must be a text or an image block');
   });
   const last = parts.at(-1);

@@ -57,13 +57,19 @@ export function parseMessagesRequest(value: unknown): NeutralRequest {
 
 /** A mark on the whole request stands for one on its last part that can carry it. */
 function markLastPart(messages: readonly NeutralMessage[], mark: JsonObject): readonly NeutralMessage[] {
-  const last = messages.at(-1);
-  const content = last?.content ?? [];
-  const index = content.findLastIndex((part) => part.type !== 'thinking' && part.type !== 'opaque');
+  const at = messages.findLastIndex(({ content }) => content.some(takesMark));
+  const message = messages[at];
+  const content = message?.content ?? [];
+  const index = content.findLastIndex(takesMark);
   const part = content[index];
-  if (last === undefined || part === undefined || 'cacheControl' in part) return messages;
+  if (message === undefined || part === undefined || 'cacheControl' in part) return messages;
   const marked = content.with(index, { ...part, cacheControl: mark as CacheControl } as typeof part);
-  return [...messages.slice(0, -1), { ...last, content: marked } as NeutralMessage];
+  return messages.with(at, { ...message, content: marked } as NeutralMessage);
+}
+
+/** Empty texts are left out of what is sent, so a mark on one would be lost. */
+function takesMark(part: NeutralMessage['content'][number]): boolean {
+  return part.type === 'text' ? part.text !== '' : part.type !== 'thinking' && part.type !== 'opaque';
 }
 
 function parseUser(value: JsonObject): string | undefined {

@@ -1,5 +1,6 @@
 // The system prompt and the turns of a Messages request, checked and made neutral.
 
+import { renderExactJson } from './exact-json.ts';
 import {
   checkLength,
   invalidField,
@@ -117,7 +118,7 @@ function parseToolUse(block: JsonObject, path: string): ToolCall {
     type: 'tool_call',
     id,
     name: requiredString(block, 'name', path),
-    arguments: JSON.stringify(input),
+    arguments: renderExactJson(input),
   } as const;
   const mark = block['cache_control'];
   return isObject(mark) ? { ...call, cacheControl: mark } : call;

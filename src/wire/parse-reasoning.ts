@@ -26,7 +26,9 @@ export function parseReasoning(message: JsonObject): ThinkingPart[] {
   const plain = plainReasoning(message);
   if (details.length === 0) return plain === '' ? [] : [{ type: 'thinking', text: plain }];
   if (details.some((detail) => !detail.isNative && isOpaque(detail))) return [sealedThinking(details, plain)];
-  const parts = details.map(toThinking).filter((part) => part !== undefined);
+  const parts = joinSignatures(details)
+    .map(toThinking)
+    .filter((part) => part !== undefined);
   const hasText = parts.some((part) => part.text !== '');
   return hasText || plain === '' ? parts : [{ type: 'thinking', text: plain }, ...parts];
 }
@@ -74,6 +76,19 @@ function parseDetail(raw: JsonObject): ReasoningDetail {
     encrypted: stringOr(raw['data']),
     isNative,
   };
+}
+
+/** A signature that came as a detail of its own belongs to the text before it. */
+function joinSignatures(details: readonly ReasoningDetail[]): readonly ReasoningDetail[] {
+  const joined: ReasoningDetail[] = [];
+  for (const detail of details) {
+    const last = joined.at(-1);
+    const isLoose = detail.text === '' && detail.signature !== undefined && detail.encrypted === undefined;
+    if (isLoose && last !== undefined && last.text !== '' && !isOpaque(last)) {
+      joined[joined.length - 1] = { ...last, signature: detail.signature };
+    } else joined.push(detail);
+  }
+  return joined;
 }
 
 function toThinking(detail: ReasoningDetail): ThinkingPart | undefined {

@@ -1,7 +1,8 @@
 // Neutral content parts as Chat content: a string where one text is all there is, typed parts otherwise.
 
 import { renderDataUrl } from './data-url.ts';
-import type { JsonObject } from './field-checks.ts';
+import { renderExactJson } from './exact-json.ts';
+import { isObject, type JsonObject } from './field-checks.ts';
 import type { ContentPart, FilePart, ImagePart } from './neutral.ts';
 import type { ChatDialect } from './render-chat-request.ts';
 import { SvcError } from './svc-error.ts';
@@ -17,7 +18,7 @@ export function renderChatContent(content: readonly ContentPart[], dialect: Chat
 }
 
 export function renderChatPart(part: ContentPart, dialect: ChatDialect): JsonObject {
-  if (part.type === 'opaque') return renderOpaque(part);
+  if (part.type === 'opaque') return renderOpaque(part, dialect);
   const mark = dialect === 'openrouter' && part.cacheControl !== undefined ? { cache_control: part.cacheControl } : {};
   if (part.type === 'text') return { type: 'text', text: part.text, ...mark };
   if (part.type === 'image') return { ...renderImage(part), ...mark };
@@ -25,8 +26,11 @@ export function renderChatPart(part: ContentPart, dialect: ChatDialect): JsonObj
 }
 
 /** What Chat has no part for is shown to the model as the JSON it was, never dropped. */
-function renderOpaque(part: Extract<ContentPart, { type: 'opaque' }>): JsonObject {
-  return part.dialect === 'chat' ? part.value : { type: 'text', text: JSON.stringify(part.value) };
+function renderOpaque(part: Extract<ContentPart, { type: 'opaque' }>, dialect: ChatDialect): JsonObject {
+  if (part.dialect === 'chat') return part.value;
+  const { cache_control: mark, ...shown } = part.value as { cache_control?: unknown };
+  const text = renderExactJson(mark === undefined ? part.value : shown);
+  return { type: 'text', text, ...(dialect === 'openrouter' && isObject(mark) ? { cache_control: mark } : {}) };
 }
 
 function renderImage(part: ImagePart): JsonObject {

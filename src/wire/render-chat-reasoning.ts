@@ -34,6 +34,7 @@ export function renderChatReasoning(thinking: readonly ThinkingPart[], model: st
 function renderDetails(part: ThinkingPart, model: string, index: number): readonly JsonObject[] {
   const sealed = unsealReasoning(part.encrypted ?? part.signature ?? '');
   if (sealed !== undefined) return sealed.filter((detail) => fits(detail['format'], model));
+  if (isOtherVendors(model)) return [];
   if (part.encrypted !== undefined) {
     return [{ type: 'reasoning.encrypted', data: part.encrypted, format: CLAUDE_FORMAT, index }];
   }
@@ -47,6 +48,11 @@ function fits(format: unknown, model: string): boolean {
   if (typeof format !== 'string') return true;
   const owner = FORMAT_OWNERS.find(([start]) => format.startsWith(start));
   return owner === undefined || model.startsWith(owner[1]);
+}
+
+/** Signatures that are no seal are Claude's, or of nobody known: none that these vendors' models could have made. */
+function isOtherVendors(model: string): boolean {
+  return FORMAT_OWNERS.some(([format, owner]) => format !== 'anthropic' && model.startsWith(owner));
 }
 
 /** By its name: Anthropic's own prefix, or a Claude served by someone else. */

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from './field-checks.ts';
 import type { NeutralRequest, NeutralTool, ToolChoice } from './neutral.ts';
 import { renderChatMessages } from './render-chat-messages.ts';
+import { isClaudeModel } from './render-chat-reasoning.ts';
 import { sha256Hex } from './sha256.ts';
 import { SvcError } from './svc-error.ts';
 import { createToolNameMap, type ToolNameMap } from './tool-names.ts';
@@ -21,6 +22,9 @@ export type ChatRenderOptions = {
 /** The plain schema's own limit on `stop`. */
 const MAX_STOPS_OPENAI = 4;
 
+/** `o1`, `o4-mini`, `gpt-5.1`, `codex-mini`, with or without `openai/` before them; not `gpt-oss` or `gpt-4o`. */
+const REASONING_MODEL = /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex)/;
+
 /** Longest `user` upstreams take; longer ones are sent as their hash. */
 const MAX_USER_LENGTH = 128;
 const MAX_SESSION_LENGTH = { openrouter: 256, openai: 64 } as const;
@@ -28,6 +32,8 @@ const MAX_SESSION_LENGTH = { openrouter: 256, openai: 64 } as const;
 /** Thinking budgets, in tokens, up to which the plain schema's word for them is `low` or `medium`. */
 const LOW_BUDGET = 4096;
 const MEDIUM_BUDGET = 16_384;
+/** Claude's own least thinking budget. */
+const MIN_CLAUDE_BUDGET = 1024;
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_FEATURE for what this upstream has no words for. */
 export function renderChatRequest(
@@ -40,7 +46,7 @@ export function renderChatRequest(
   const body = definedOnly({
     model: options.model,
     messages: renderChatMessages(request.messages, { ...options, toolNames }),
-    max_tokens: maxTokens,
+    [maxTokensField(options.model, options.dialect)]: maxTokens,
     stream: request.stream ? true : undefined,
     stream_options: request.stream ? { include_usage: true } : undefined,
     temperature: request.temperature,
@@ -49,7 +55,7 @@ export function renderChatRequest(
     stop: renderStop(request, options.dialect),
     ...renderTools(request, options.dialect, toolNames),
     response_format: renderResponseFormat(request),
-    ...renderReasoning(request, options.dialect, maxTokens),
+    ...renderReasoning(request, options, maxTokens),
     user: request.user === undefined ? undefined : shortened(request.user, MAX_USER_LENGTH),
     [isOpenRouter ? 'session_id' : 'prompt_cache_key']: renderSession(request, options.dialect),
     service_tier: renderServiceTier(request),
@@ -57,6 +63,11 @@ export function renderChatRequest(
     sandbox: options.sandboxField ? request.sandbox : undefined,
   });
   return { body, toolNames };
+}
+
+/** OpenAI's reasoning models refuse `max_tokens`; many servers of the plain schema know nothing else. */
+export function maxTokensField(model: string, dialect: ChatDialect): 'max_tokens' | 'max_completion_tokens' {
+  return dialect === 'openai' && REASONING_MODEL.test(model) ? 'max_completion_tokens' : 'max_tokens';
 }
 
 function namesIn(request: NeutralRequest): string[] {
@@ -133,20 +144,27 @@ function isStrictClean(schema: unknown): boolean {
   return Object.values(schema).every(isStrictClean);
 }
 
-function renderReasoning(request: NeutralRequest, dialect: ChatDialect, maxTokens: number | undefined): JsonObject {
-  const { reasoning } = request;
+function renderReasoning(
+  { reasoning }: NeutralRequest,
+  options: ChatRenderOptions,
+  maxTokens: number | undefined,
+): JsonObject {
   if (reasoning === undefined) return {};
-  if (dialect === 'openai') return { reasoning_effort: plainEffort(reasoning) };
+  if (options.dialect === 'openai') return { reasoning_effort: plainEffort(reasoning) };
   if (reasoning.enabled === false) return { reasoning: { enabled: false } };
-  const budget = clampedBudget(reasoning.maxTokens, maxTokens);
+  const budget = clampedBudget(reasoning.maxTokens, maxTokens, options.model);
   if (budget !== undefined) return { reasoning: budget > 0 ? { max_tokens: budget } : undefined };
   const effort = reasoning.effort === 'max' ? 'xhigh' : reasoning.effort;
   return { reasoning: definedOnly({ enabled: reasoning.enabled, effort }) };
 }
 
-/** Thinking counts against `max_tokens`, and a budget that leaves nothing for the answer is refused. */
-function clampedBudget(budget: number | undefined, maxTokens: number | undefined): number | undefined {
-  return budget === undefined || maxTokens === undefined ? budget : Math.min(budget, maxTokens - 1);
+/**
+ * Thinking counts against `max_tokens`, and a budget that leaves nothing for the answer is refused. 0 where the least
+ * that Claude takes does not fit either.
+ */
+function clampedBudget(budget: number | undefined, maxTokens: number | undefined, model: string): number | undefined {
+  if (budget === undefined || maxTokens === undefined || budget < maxTokens) return budget;
+  return isClaudeModel(model) && maxTokens <= MIN_CLAUDE_BUDGET ? 0 : maxTokens - 1;
 }
 
 function plainEffort(reasoning: NonNullable<NeutralRequest['reasoning']>): string | undefined {

@@ -1,6 +1,7 @@
 // A neutral answer as a Messages answer.
 
-import { isObject, type JsonObject } from './field-checks.ts';
+import { parseExactObject } from './exact-json.ts';
+import type { JsonObject } from './field-checks.ts';
 import { renderMessagesUsage, renderStop } from './messages-stop.ts';
 import type { NeutralResponse, TextPart, ThinkingPart, ToolCall, Usage } from './neutral.ts';
 import { createToolIdChooser } from './tool-ids.ts';
@@ -19,6 +20,7 @@ export type MessagesRenderOptions = {
   newToolId(): string;
 };
 
+/** To be written by `renderExactJson`: tool inputs keep the text the model wrote. */
 export function renderMessagesResponse(
   response: NeutralResponse,
   options: MessagesRenderOptions,
@@ -52,14 +54,10 @@ function renderBlock(
   return { type: 'thinking', thinking: part.text, signature: part.signature ?? '' };
 }
 
-/** Text that is no JSON object is handed over as text: an empty input would run the tool with arguments nobody gave. */
+/**
+ * Text that is no JSON object is handed over as text, for the caller's schema check to tell the model: an empty input
+ * would run the tool with arguments nobody gave.
+ */
 function toInput(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const input: unknown = JSON.parse(text);
-    return isObject(input) ? input : { raw_arguments: text };
-  } catch {
-    // The model broke off or wrote bad JSON; the caller's schema check tells the model.
-    return { raw_arguments: text };
-  }
+  return text.trim() === '' ? {} : (parseExactObject(text) ?? { raw_arguments: text });
 }

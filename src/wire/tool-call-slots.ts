@@ -5,6 +5,9 @@ import { isObject, type JsonObject } from './field-checks.ts';
 /** Calls in one answer; models make a few dozen at most. */
 export const MAX_TOOL_CALLS = 1024;
 
+/** Numbers remembered for the calls; an upstream that keeps changing them names its calls by id. */
+const MAX_INDEXES = 2 * MAX_TOOL_CALLS;
+
 /** `slot` counts the calls from 0 in the order they appear. */
 export type ToolCallPiece = {
   readonly slot: number;
@@ -45,7 +48,7 @@ export function createToolCallSlots(): (call: JsonObject) => ToolCallPiece {
       idBySlot[slot] = id;
       slotById.set(id, slot);
     }
-    if (typeof call['index'] === 'number') slotByIndex.set(call['index'], slot);
+    if (typeof call['index'] === 'number' && slotByIndex.size < MAX_INDEXES) slotByIndex.set(call['index'], slot);
     return { slot, isFirst: found === undefined, id, name, arguments: text };
   };
 }

@@ -14,6 +14,7 @@ import { mergeUpstreamModels } from '../../src/routing/merge-upstream-models.ts'
 import { parseModelList } from '../../src/routing/parse-model-list.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import { createHttpUpstream } from '../../src/upstream/http-upstream.ts';
+import type { UpstreamFormat } from '../../src/upstream/upstream.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 
 export type InProcessGateway = {
@@ -31,7 +32,11 @@ export type InProcessGateway = {
   close(): Promise<void>;
 };
 
-export async function startInProcess(upstream: FakeUpstream, startMs: number): Promise<InProcessGateway> {
+export async function startInProcess(
+  upstream: FakeUpstream,
+  startMs: number,
+  formats: readonly UpstreamFormat[] = ['chat'],
+): Promise<InProcessGateway> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-in-process-'));
   const settings = loadSettings({ env: { SVC_HOME: directory, SVC_STARTING_CREDITS: '1000' }, flags: {} });
   const clock = { ms: startMs };
@@ -46,7 +51,7 @@ export async function startInProcess(upstream: FakeUpstream, startMs: number): P
     name: 'fake',
     baseUrl: upstream.url,
     apiKey: undefined,
-    formats: ['chat'],
+    formats,
     dialect: 'openrouter',
   });
   let catalog: Catalog = createCatalog([]);

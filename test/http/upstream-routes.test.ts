@@ -13,10 +13,30 @@ let upstream: FakeUpstream;
 let gateway: InProcessGateway;
 
 beforeAll(async () => {
-  upstream = await startFakeUpstream(() => ({ json: chatAnswer() }));
-  gateway = await startInProcess(upstream, Date.parse('2026-03-04T12:00:00Z'));
+  upstream = await startFakeUpstream(({ path }) => ({ json: answerAt(path) }));
+  gateway = await startInProcess(upstream, Date.parse('2026-03-04T12:00:00Z'), ['chat', 'messages']);
   gateway.list(DEFAULT_MODELS);
 });
+
+/** What an upstream that speaks everything answers. */
+function answerAt(path: string): unknown {
+  if (path.endsWith('/embeddings')) {
+    return { data: [{ embedding: [1] }], usage: { prompt_tokens: 10, total_tokens: 10 } };
+  }
+  if (path.endsWith('/count_tokens')) return { input_tokens: 10 };
+  if (!path.endsWith('/messages')) return chatAnswer();
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const content = [{ type: 'text', text: 'Hello.' }];
+  return {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'test/good',
+    content,
+    stop_reason: 'end_turn',
+    usage,
+  };
+}
 
 afterAll(async () => {
   await gateway.close();
@@ -73,9 +93,9 @@ describe('the table of routes that open an upstream connection', () => {
     ['an unknown kind', { kind: 'cheap' }],
     ['free without a reason', { kind: 'free', reason: ' ' }],
   ])('keeps the daemon from starting with a route of %s', (_name, billing) => {
-    const route = { ...UPSTREAM_ROUTES[0], path: '/v1/embeddings', billing } as unknown as UpstreamRoute;
+    const route = { ...UPSTREAM_ROUTES[0], path: '/v1/other', billing } as unknown as UpstreamRoute;
     const completion = {} as CompletionDeps;
-    expect(() => upstreamRoutes(completion, [route])).toThrow('POST /v1/embeddings opens an upstream connection');
+    expect(() => upstreamRoutes(completion, [route])).toThrow('POST /v1/other opens an upstream connection');
   });
 
   it('takes a free route that says why', () => {
@@ -104,7 +124,13 @@ async function call(route: string): Promise<void> {
   await answer.text();
 }
 
-const COMPLETION = { model: 'test/good', max_tokens: 10, messages: [{ role: 'user', content: 'Hello.' }] };
+/** A body for every route there is. */
+const COMPLETION = {
+  model: 'test/good',
+  max_tokens: 10,
+  messages: [{ role: 'user', content: 'Hello.' }],
+  input: 'Hello.',
+};
 
 describe('the way to an upstream', () => {
   const SRC = fileURLToPath(new URL('../../src', import.meta.url));
@@ -120,15 +146,25 @@ describe('the way to an upstream', () => {
       .map(({ path }) => path)
       .sort();
 
-  it('is taken by the attempts alone', () => {
+  it('is taken by the attempts alone, and by the count that costs nothing', () => {
     expect(using(/upstream\s*\??\.\s*send\b|\{[^{}]*\bsend\b[^{}]*\}\s*=\s*[\w.]*upstream/i)).toEqual([
+      'service/attempt-count.ts',
       'service/attempt-stream.ts',
       'service/attempt-whole.ts',
     ]);
   });
 
+  it('leads without a hold to the counting of tokens and nowhere else', () => {
+    expect(using(/\battemptCount\(/)).toEqual(['service/attempt-count.ts', 'service/count-tokens.ts']);
+    const { text = '' } = sources.find(({ path }) => path === 'service/attempt-count.ts') ?? {};
+    expect([...text.matchAll(/\bpath\b.*/g)].map(([line]) => line)).toEqual([
+      "path: '/messages/count_tokens', body, headers, timeouts },",
+    ]);
+  });
+
   it('asks every attempt for a hold, which only the reservation of credits makes', () => {
     expect(using(/\battempt(Stream|Whole)\(/)).toEqual([
+      'service/attempt-embedding.ts',
       'service/attempt-stream.ts',
       'service/attempt-whole.ts',
       'service/attempt.ts',

@@ -140,3 +140,69 @@ export const anyStream = fc
   .map((pieces) => Buffer.concat(pieces));
 
 export const anyCuts = fc.array(fc.nat(5000), { maxLength: 12 });
+
+const anyOdd: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown[]>(null, true, false, 0, -1, 1.5, 2 ** 60, '', 'x', '\ud800', 'error', [], {}, [null], {
+    a: 1,
+  }),
+  fc.constantFrom<unknown[]>(['x'], [{}], [[]], { error: {} }, '[DONE]', 'a\r\nb\u2028', 'é😀'),
+  fc.constant(JSON.parse('{"__proto__":{"role":1},"constructor":null}')),
+);
+
+/** One event of a stream on its way through a bad upstream: `''` where it was lost. */
+const anyHarm = fc.record({
+  kind: fc.constantFrom('keep', 'keep', 'keep', 'drop', 'twice', 'swap', 'odd', 'odd', 'remove', 'crlf', 'comment'),
+  at: fc.nat(1000),
+  odd: anyOdd,
+});
+type Harm = { readonly kind: string; readonly at: number; readonly odd: unknown };
+
+/** Good streams that were harmed: events lost, repeated and swapped, odd types in any field, cut anywhere. */
+export const harmedStream = fc
+  .tuple(goodStream, fc.array(anyHarm, { minLength: 1, maxLength: 16 }), fc.option(fc.nat(100)))
+  .map(([stream, harms, cut]) => {
+    const events = stream.toString().split('\n\n').slice(0, -1);
+    for (const [at, harm] of harms.entries()) harmEvent(events, at, harm);
+    const bytes = Buffer.from(events.map((event) => (event === '' ? '' : `${event}\n\n`)).join(''));
+    return cut === null ? bytes : bytes.subarray(0, Math.floor((bytes.length * cut) / 100));
+  });
+
+function harmEvent(events: string[], at: number, { kind, at: place, odd }: Harm): void {
+  const event = events[at];
+  if (event === undefined) return;
+  const other = place % events.length;
+  if (kind === 'drop') events[at] = '';
+  else if (kind === 'twice') events[at] = `${event}\n\n${event}`;
+  else if (kind === 'swap') [events[at], events[other]] = [events[other] ?? '', event];
+  else if (kind === 'crlf') events[at] = `${event}\r`;
+  else if (kind === 'comment') events[at] = `: PROCESSING\n\n${event}`;
+  else if (kind === 'odd' || kind === 'remove') events[at] = harmField(event, place, kind === 'odd' ? [odd] : []);
+}
+
+/** Puts a value in the place of another, or takes it out, somewhere in the JSON of an event. */
+function harmField(event: string, place: number, replacement: readonly unknown[]): string {
+  if (!event.startsWith('data: {')) return event;
+  let chunkValue: unknown;
+  try {
+    chunkValue = JSON.parse(event.slice('data: '.length));
+  } catch {
+    // Harmed before, by being doubled.
+    return event;
+  }
+  const places: (readonly [Record<string, unknown>, string])[] = [];
+  collectPlaces(chunkValue, places);
+  const found = places[place % Math.max(1, places.length)];
+  if (found === undefined) return event;
+  const [holder, key] = found;
+  if (replacement.length === 0) delete holder[key];
+  else holder[key] = replacement[0];
+  return `data: ${JSON.stringify(chunkValue)}`;
+}
+
+function collectPlaces(value: unknown, places: (readonly [Record<string, unknown>, string])[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    places.push([value as Record<string, unknown>, key]);
+    collectPlaces(inner, places);
+  }
+}

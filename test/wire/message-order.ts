@@ -67,14 +67,21 @@ function checkPlace(state: State, event: string): void {
 
 const STEPS: Readonly<Record<string, (state: State, data: Fields) => void>> = {
   error(state, data) {
+    const error = data['error'] as Fields;
+    for (const key of ['type', 'code', 'message']) {
+      if (typeof error[key] !== 'string') throw new Error(`an error without ${key}`);
+    }
     state.error = data;
     state.isOver = true;
   },
   message_start(state, data) {
     state.start = data['message'] as Fields;
+    checkCounts(state.start['usage'] as Fields);
+    if (!/^msg_/.test(String(state.start['id']))) throw new Error('a message without an id');
   },
   content_block_start(state, data) {
     if (state.open !== undefined) throw new Error('two blocks are open');
+    checkFields(data['content_block'] as Fields);
     if (data['index'] !== state.blocks.length) throw new Error(`index ${String(data['index'])} leaves a gap`);
     state.open = { ...(data['content_block'] as Fields) };
     if (state.open['type'] === 'tool_use') checkToolStart(state.open);
@@ -93,6 +100,9 @@ const STEPS: Readonly<Record<string, (state: State, data: Fields) => void>> = {
   },
   message_delta(state, data) {
     if (state.open !== undefined) throw new Error('message_delta while a block is open');
+    checkCounts(data['usage'] as Fields);
+    const reason = String((data['delta'] as Fields)['stop_reason']);
+    if (!STOP_REASONS.has(reason)) throw new Error(`stop_reason ${reason}`);
     state.delta = data;
   },
   message_stop(state) {
@@ -100,6 +110,37 @@ const STEPS: Readonly<Record<string, (state: State, data: Fields) => void>> = {
     state.isOver = true;
   },
 };
+
+const STOP_REASONS: ReadonlySet<string> = new Set([
+  'end_turn',
+  'max_tokens',
+  'stop_sequence',
+  'tool_use',
+  'pause_turn',
+  'refusal',
+  'model_context_window_exceeded',
+]);
+
+/** Clients crash on a usage object that lacks one of them. */
+function checkCounts(usage: Fields): void {
+  for (const key of ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']) {
+    if (!Number.isInteger(usage[key]) || Number(usage[key]) < 0) throw new Error(`usage.${key} is no count`);
+  }
+}
+
+/** What each kind of block starts with, all of it text. */
+const START_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  thinking: ['thinking', 'signature'],
+  tool_use: ['id', 'name'],
+  redacted_thinking: ['data'],
+};
+
+function checkFields(block: Fields): void {
+  const fields = START_FIELDS[String(block['type'])];
+  if (fields === undefined) throw new Error(`a block of type ${String(block['type'])}`);
+  for (const key of fields) if (typeof block[key] !== 'string') throw new Error(`${key} of a block is no text`);
+}
 
 function openBlock(state: State, data: Fields): Fields {
   if (state.open === undefined || data['index'] !== state.blocks.length - 1)
@@ -118,6 +159,10 @@ function applyDelta(block: Record<string, unknown>, delta: Record<string, unknow
   const kind = String(delta['type']);
   if (!DELTA_KINDS[String(block['type'])]?.includes(kind))
     throw new Error(`${kind} in a ${String(block['type'])} block`);
+  for (const [key, value] of Object.entries(delta)) {
+    if (typeof value !== 'string') throw new Error(`${key} of a delta is no text`);
+    if (value === '') throw new Error('an empty delta');
+  }
   if (kind === 'text_delta') block['text'] = String(block['text']) + String(delta['text']);
   if (kind === 'thinking_delta') block['thinking'] = String(block['thinking']) + String(delta['thinking']);
   if (kind === 'input_json_delta') block['json'] = String(block['json']) + String(delta['partial_json']);

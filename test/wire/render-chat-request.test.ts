@@ -245,7 +245,8 @@ describe('a Messages request for a Chat upstream', () => {
     expect(rendered[4]?.content).toBe('see?');
   });
 
-  const assistants: readonly (readonly [string, unknown, object])[] = [
+  /** The last is for Claude, where it gets another turn than GPT. */
+  const assistants: readonly (readonly [string, unknown, object, object?])[] = [
     ['a string', 'a', { content: 'a' }],
     [
       'texts, unjoined',
@@ -278,6 +279,7 @@ describe('a Messages request for a Chat upstream', () => {
         { type: 'thinking', thinking: ' hm\n', signature: 'S=' },
         { type: 'text', text: 'a' },
       ],
+      { content: 'a', reasoning: ' hm\n' },
       {
         content: 'a',
         reasoning: ' hm\n',
@@ -292,6 +294,7 @@ describe('a Messages request for a Chat upstream', () => {
         { type: 'redacted_thinking', data: 'D' },
         { type: 'text', text: 'a' },
       ],
+      { content: 'a' },
       {
         content: 'a',
         reasoning_details: [{ type: 'reasoning.encrypted', data: 'D', format: 'anthropic-claude-v1', index: 0 }],
@@ -314,9 +317,17 @@ describe('a Messages request for a Chat upstream', () => {
       { content: 'a', reasoning: 'hm' },
     ],
   ];
-  it.each(assistants)('renders an assistant turn of %s', (_name, content, expected) => {
-    expect(messages([{ role: 'assistant', content }])).toEqual([{ role: 'assistant', ...expected }]);
-  });
+  it.each(assistants.map(([name, content, turn, forClaude]) => [name, content, turn, forClaude ?? turn] as const))(
+    'renders an assistant turn of %s',
+    (_name, content, expected, forClaude) => {
+      const turn = [{ role: 'assistant', content }];
+      expect(messages(turn)).toEqual([{ role: 'assistant', ...expected }]);
+      if (forClaude === expected) return;
+      for (const model of ['anthropic/claude-opus-4', 'claude-opus-4', 'deepseek/r1']) {
+        expect(messages(turn, { model })).toEqual([{ role: 'assistant', ...forClaude }]);
+      }
+    },
+  );
 
   it('drops unsigned thinking for Claude, which refuses it', () => {
     const content = [

@@ -97,7 +97,13 @@ describe('an error of an upstream', () => {
     ['nothing at all', undefined, undefined, 'UPSTREAM_ERROR', 'The upstream failed and gave no reason.'],
     ['a limit', undefined, 429, 'UPSTREAM_RATE_LIMITED', 'The upstream is limiting requests; try again later.'],
     ['a timeout', { message: 'late' }, 504, 'UPSTREAM_TIMEOUT', 'late'],
-    ['no credit at the upstream', { message: 'Insufficient credits' }, 402, 'UPSTREAM_ERROR', 'Insufficient credits'],
+    [
+      'no credit at the upstream',
+      { message: 'Insufficient credits; top up at https://x' },
+      402,
+      'UPSTREAM_ERROR',
+      "svc's account at the upstream is out of credits.",
+    ],
     [
       'a refused key',
       { message: 'bad key sk-123' },
@@ -112,7 +118,29 @@ describe('an error of an upstream', () => {
       'UPSTREAM_ERROR',
       "The upstream refused svc's own credential (403).",
     ],
-    ['a code as text', { message: 'x', code: 'invalid_api_key' }, undefined, 'UPSTREAM_ERROR', 'x'],
+    [
+      'a refused key, by its word',
+      { message: 'bad key sk-123', code: 'invalid_api_key' },
+      undefined,
+      'UPSTREAM_ERROR',
+      "The upstream refused svc's own credential (401).",
+    ],
+    ['a word nobody knows', { message: 'x', code: 'odd' }, undefined, 'UPSTREAM_ERROR', 'x'],
+    ['a number as text', { message: 'x', code: '429' }, undefined, 'UPSTREAM_RATE_LIMITED', 'x'],
+    ['a number beside a word', { message: 'x', code: 'odd', status: 400 }, undefined, 'INVALID_REQUEST', 'x'],
+    ['a type', { message: 'x', type: 'rate_limit_error', code: null }, undefined, 'UPSTREAM_RATE_LIMITED', 'x'],
+    ['an overloaded upstream', { message: 'x', type: 'overloaded_error' }, undefined, 'UPSTREAM_ERROR', 'x'],
+    ['a timeout by its word', { message: 'x', type: 'timeout_error' }, undefined, 'UPSTREAM_TIMEOUT', 'x'],
+    ['a model that is not there', { message: 'x', code: 404 }, undefined, 'INVALID_MODEL', 'x'],
+    ['a body too large', { message: 'x', code: 413 }, undefined, 'REQUEST_TOO_LARGE', 'x'],
+    [
+      'the cause as an object',
+      { message: 'Provider returned error', metadata: { raw: { error: { message: 'no such tool' } } } },
+      400,
+      'INVALID_REQUEST',
+      'Provider returned error: no such tool',
+    ],
+    ['a cause that says nothing', { message: 'x', metadata: { raw: {} } }, 500, 'UPSTREAM_ERROR', 'x'],
   ];
   it.each(rows)('is passed on: %s', (_name, error, status, code, message) => {
     const parsed = parseUpstreamError(error, status);

@@ -3,6 +3,7 @@
 import { inspectChatResponse } from '../../wire/chat-response.ts';
 import { createChatStreamRelay } from '../../wire/chat-stream-relay.ts';
 import { spliceFields } from '../../wire/json-scan.ts';
+import { maxTokensField } from '../../wire/render-chat-request.ts';
 import { createToolNameMap } from '../../wire/tool-names.ts';
 import type { BodyInput, UpstreamBody, WirePair } from '../wire-pair.ts';
 
@@ -14,7 +15,7 @@ export const chatOverChat: WirePair = {
     if (model !== request.model) set['model'] = JSON.stringify(model);
     if (request.stream && !request.includeUsage)
       set['stream_options'] = JSON.stringify(streamOptions(body.value['stream_options']));
-    if (injectedMaxTokens !== undefined) set['max_tokens'] = String(injectedMaxTokens);
+    if (injectedMaxTokens !== undefined) set[maxTokensField(model, upstream.dialect)] = String(injectedMaxTokens);
     const remove = upstream.takesSandboxField ? ['svc'] : ['svc', 'sandbox'];
     return { bytes: spliceFields(body, set, remove), headers: {}, toolNames: createToolNameMap([]) };
   },

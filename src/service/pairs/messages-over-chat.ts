@@ -1,5 +1,6 @@
 // Messages callers of a Chat upstream: everything is translated, both ways.
 
+import { renderExactJson } from '../../wire/exact-json.ts';
 import { createMessagesStreamRelay } from '../../wire/messages-stream-relay.ts';
 import { renderChatRequest } from '../../wire/render-chat-request.ts';
 import { renderMessagesResponse } from '../../wire/render-messages-response.ts';
@@ -10,7 +11,8 @@ import { toolIdsOf } from './tool-ids-of.ts';
 export const messagesOverChat: WirePair = {
   path: '/chat/completions',
 
-  body({ parsed: { request }, model, injectedMaxTokens, upstream }: BodyInput): UpstreamBody {
+  body({ parsed, model, injectedMaxTokens, upstream }: BodyInput): UpstreamBody {
+    const { request } = parsed;
     const maxTokens = request.maxTokens ?? injectedMaxTokens;
     const { body, toolNames } = renderChatRequest(request, {
       model,
@@ -18,7 +20,11 @@ export const messagesOverChat: WirePair = {
       sandboxField: upstream.takesSandboxField,
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
-    return { bytes: Buffer.from(JSON.stringify(body)), headers: {}, toolNames };
+    return {
+      bytes: Buffer.from(parsed.body.isExact ? JSON.stringify(body) : renderExactJson(body)),
+      headers: {},
+      toolNames,
+    };
   },
 
   stream: ({ request, model, inputTokensEstimate, toolNames, requestId, makeId }) =>
@@ -38,7 +44,7 @@ export const messagesOverChat: WirePair = {
       ...seen,
       finish: (cost, usage) =>
         Buffer.from(
-          JSON.stringify(
+          renderExactJson(
             renderMessagesResponse(response, {
               id: makeId('msg'),
               cost,

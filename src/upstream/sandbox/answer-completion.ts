@@ -27,6 +27,7 @@ export async function answerCompletion(body: unknown, res: ServerResponse, state
   if (model === undefined) throw new SandboxRefusal(400, `${request.model} is not a valid model ID`);
   const gone = goneSignal(res);
   if (await failBeforeAnswer(res, request.stream, request.controls, gone)) return;
+  if (!model.outputModalities.includes('text')) throw new SandboxRefusal(404, `${model.id} does not answer in text`);
   refuseUnsupported(request, model);
   const prompt = countPrompt(request, state.cache);
   refuseTooLong(request, model, prompt.tokens);

@@ -10,6 +10,7 @@ export type SandboxModel = {
   readonly contextLength: number;
   readonly maxOutputTokens: number | undefined;
   readonly inputModalities: readonly string[];
+  readonly outputModalities: readonly string[];
   readonly supportedParameters: readonly string[];
   /** As the file has it: decimal strings, USD per token. */
   readonly pricing: JsonRecord | undefined;
@@ -43,6 +44,7 @@ function parseModel(row: JsonRecord): SandboxModel | undefined {
     contextLength: positive(row['context_length']) ?? DEFAULT_CONTEXT_LENGTH,
     maxOutputTokens: positive(row['max_output_tokens']),
     inputModalities: strings(row['input_modalities']) ?? ['text'],
+    outputModalities: strings(row['output_modalities']) ?? ['text'],
     supportedParameters: strings(row['supported_parameters']) ?? [],
     pricing: isJsonRecord(row['pricing']) ? row['pricing'] : undefined,
     tokensPerSecond: positive(row['tokens_per_second']) ?? DEFAULT_TOKENS_PER_SECOND,
@@ -59,7 +61,11 @@ function renderModel(model: SandboxModel): JsonRecord {
     created: model.created,
     description: `${model.name}, played by the svc sandbox.`,
     context_length: model.contextLength,
-    architecture: { input_modalities: model.inputModalities, output_modalities: ['text'], tokenizer: 'Other' },
+    architecture: {
+      input_modalities: model.inputModalities,
+      output_modalities: model.outputModalities,
+      tokenizer: 'Other',
+    },
     ...(model.pricing === undefined ? {} : { pricing: model.pricing }),
     top_provider: {
       context_length: model.contextLength,

@@ -2,7 +2,9 @@
 
 import http from 'node:http';
 import { answerCompletion, type SandboxState } from './answer-completion.ts';
+import { answerEmbeddings } from './answer-embeddings.ts';
 import { createPrefixCache } from './prefix-cache.ts';
+import { sandboxEmbeddingModels } from './sandbox-embeddings.ts';
 import { SandboxRefusal, sendJson, sendRefusal } from './sandbox-http.ts';
 import { parseSandboxModels, renderModelList } from './sandbox-models.ts';
 
@@ -16,7 +18,7 @@ type SandboxOptions = {
 };
 
 export type Sandbox = {
-  /** The base URL: `{url}/models`, `{url}/chat/completions`. */
+  /** The base URL: `{url}/models`, `{url}/chat/completions`, `{url}/embeddings`. */
   readonly url: string;
   close(): Promise<void>;
 };
@@ -29,7 +31,9 @@ const BASE_PATH = '/api/v1';
 
 /** Listens on a free loopback port. The same request always gets the same answer (only `created` and cached tokens differ). */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const models = parseSandboxModels(options.catalogJson);
+  const written = parseSandboxModels(options.catalogJson);
+  // A catalogue without models makes a sandbox without any.
+  const models = written.length > 0 ? [...written, ...sandboxEmbeddingModels()] : written;
   const state: SandboxState = {
     models: new Map(models.map((model) => [model.id, model])),
     cache: createPrefixCache(),
@@ -64,6 +68,9 @@ async function route(
   if (path === `${BASE_PATH}/models` && req.method === 'GET') return sendJson(res, 200, modelList);
   if (path === `${BASE_PATH}/chat/completions` && req.method === 'POST') {
     return answerCompletion(parseBody(await readBody(req)), res, state);
+  }
+  if (path === `${BASE_PATH}/embeddings` && req.method === 'POST') {
+    return answerEmbeddings(parseBody(await readBody(req)), res, state);
   }
   throw new SandboxRefusal(404, `The sandbox has no ${req.method} ${path}.`);
 }

@@ -28,7 +28,12 @@ function textOf(answer: Json): string {
 describe('the list of models', () => {
   it('has the catalogue’s models in OpenRouter’s shape, with defaults for what is missing', async () => {
     const list = (await fetchModels({ baseUrl: sandbox.url, apiKey: undefined }, new AbortController().signal)) as Json;
-    expect(list.data.map((model: Json) => model.id)).toEqual(['test/plain', 'test/all', 'test/bare']);
+    expect(list.data.map((model: Json) => model.id)).toEqual([
+      'test/plain',
+      'test/all',
+      'test/bare',
+      'sandbox/text-embedding',
+    ]);
     expect(list.data[1]).toMatchObject({
       name: 'All',
       context_length: 200_000,
