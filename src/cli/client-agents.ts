@@ -136,9 +136,9 @@ export const CONTINUE: ClientSetup = {
 export const CLINE: ClientSetup = {
   name: 'cline',
   title: 'Cline',
-  version: null,
+  version: '3.0.65',
   calls: '/v1/chat/completions',
-  seen: 'not run',
+  seen: 'works on the command line; the editor extension was not run',
   env: keyVariable,
   lines: ({ url, keyVariable: variable, model }) =>
     shell(

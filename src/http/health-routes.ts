@@ -16,6 +16,7 @@ const ENDPOINTS = [
   'POST /v1/chat/completions',
   'POST /v1/messages',
   'POST /v1/messages/count_tokens',
+  'POST /v1/responses',
   'POST /v1/embeddings',
   'GET /v1/models',
   'GET /v1/models/{id}',

@@ -1,6 +1,8 @@
 // An answer without streaming: collected whole, checked, and sent only once it is settled.
 
 import type { UpstreamCall } from '../upstream/upstream.ts';
+import { type ParsedUsage, parseChatUsage } from '../wire/chat-usage.ts';
+import { parseMessagesUsage } from '../wire/messages-usage.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import type { Hold } from './hold-credits.ts';
 import type { Answer, Road } from './road.ts';
@@ -37,7 +39,7 @@ export async function attemptWhole(
   );
   if (cutShort === undefined && (reply.status < 200 || reply.status > 299))
     throw upstreamRefusal(reply.status, reply.body, reply.headers, road.deps.secrets);
-  const whole = read(cutShort ?? reply.body);
+  const whole = readNotingUsage(road, cutShort ?? reply.body, read);
   const { meter, down } = road;
   meter.usage = whole.usage;
   meter.usageMissing = whole.usageMissing;
@@ -53,6 +55,33 @@ export async function attemptWhole(
       down.end(bytes);
     },
   };
+}
+
+/** An answer that can't be used was billed upstream all the same where it says so: its usage is noted before the error goes on. */
+function readNotingUsage(road: Road, body: Buffer, read: (body: Buffer) => WholeAnswer): WholeAnswer {
+  try {
+    return read(body);
+  } catch (error) {
+    const parsed = usageIn(body);
+    if (parsed !== undefined) {
+      road.meter.usage = parsed.usage;
+      road.meter.usageMissing = parsed.missing;
+      road.meter.anomalies = parsed.anomalies;
+    }
+    throw error;
+  }
+}
+
+/** Of either dialect. */
+function usageIn(body: Buffer): ParsedUsage | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    const usage = typeof value === 'object' && value !== null && 'usage' in value ? value.usage : undefined;
+    return parseChatUsage(usage) ?? parseMessagesUsage(usage);
+  } catch {
+    // Not JSON: the error under way says so.
+    return undefined;
+  }
 }
 
 type Reply = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };

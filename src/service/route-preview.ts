@@ -5,6 +5,7 @@ import { parseJsonBody } from '../wire/json-scan.ts';
 import type { NeutralRequest } from '../wire/neutral.ts';
 import { parseChatRequest } from '../wire/parse-chat-request.ts';
 import { parseMessagesRequest } from '../wire/parse-messages-request.ts';
+import { parseResponsesRequest } from '../wire/parse-responses-request.ts';
 import { type CallerDeps, type CallerInput, identifyCaller } from './caller.ts';
 import type { Offer } from './completion.ts';
 import { planRequest } from './plan.ts';
@@ -30,7 +31,7 @@ export function createRoutePreview(deps: PreviewDeps): RoutePreview {
     const { value } = parseJsonBody(await input.readBody());
     const plan = planRequest({
       id: deps.makeId('dec'),
-      request: looksLikeMessages(value) ? parseMessagesRequest(withMaxTokens(value)) : parseChatRequest(value),
+      request: parseAny(value),
       catalog: deps.offer().catalog,
       classify: deps.classify,
       preferences: deps.store.documents.preferencesOf(caller.workspace.id),
@@ -42,6 +43,12 @@ export function createRoutePreview(deps: PreviewDeps): RoutePreview {
     });
     return plan.decision();
   };
+}
+
+function parseAny(value: Readonly<Record<string, unknown>>): NeutralRequest {
+  // Only a Responses body has its words under `input`.
+  if ('input' in value && !('messages' in value)) return parseResponsesRequest(value);
+  return looksLikeMessages(value) ? parseMessagesRequest(withMaxTokens(value)) : parseChatRequest(value);
 }
 
 /** The signs that only Messages bodies have: `system` beside the messages, its tool shape, its block types. */

@@ -10,6 +10,7 @@ import { chatOverMessages } from './pairs/chat-over-messages.ts';
 import { messagesOverChat } from './pairs/messages-over-chat.ts';
 import { messagesOverMessages } from './pairs/messages-over-messages.ts';
 import { responsesOverChat } from './pairs/responses-over-chat.ts';
+import { responsesOverMessages } from './pairs/responses-over-messages.ts';
 
 export type BodyInput = {
   readonly parsed: ParsedRequest;
@@ -68,18 +69,15 @@ export interface WirePair {
   whole(input: AnswerInput, body: Buffer): WholeAnswer;
 }
 
-const PAIRS: Readonly<Record<Dialect, Readonly<Partial<Record<UpstreamFormat, WirePair>>>>> = {
+const PAIRS: Readonly<Record<Dialect, Readonly<Record<UpstreamFormat, WirePair>>>> = {
   chat: { chat: chatOverChat, messages: chatOverMessages },
   messages: { chat: messagesOverChat, messages: messagesOverMessages },
-  responses: { chat: responsesOverChat },
+  responses: { chat: responsesOverChat, messages: responsesOverMessages },
 };
 
-/** An upstream that speaks the caller's own dialect gets it untranslated; else the first format it has that fits. */
+/** An upstream that speaks the caller's own dialect gets it untranslated; else Chat where it speaks that. */
 export function wirePairFor(dialect: Dialect, formats: readonly UpstreamFormat[]): WirePair {
   const pairs = PAIRS[dialect];
-  const own = formats.find((format) => format === dialect);
-  const pair = own === undefined ? undefined : pairs[own];
-  const found = pair ?? formats.map((format) => pairs[format]).find((each) => each !== undefined);
-  if (found === undefined) throw new Error(`no way to serve ${dialect} from an upstream that speaks ${formats.join()}`);
-  return found;
+  if (dialect !== 'responses' && formats.includes(dialect)) return pairs[dialect];
+  return formats.includes('chat') ? pairs.chat : pairs.messages;
 }

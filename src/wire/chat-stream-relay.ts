@@ -5,7 +5,7 @@ import { type ChunkRepair, createChunkRepair } from './chat-chunk-repair.ts';
 import { createChunkScanner } from './chat-chunk-scan.ts';
 import { mediaBytesOf } from './chat-payload.ts';
 import { spliceUsageCost } from './chat-response.ts';
-import { type ChargedCount, parseChatUsage } from './chat-usage.ts';
+import { type ChargedCount, isEmptyUsage, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 import { parseFinishReason } from './finish-reason.ts';
 import { type JsonBody, scanJsonObject, spliceFields } from './json-scan.ts';
@@ -218,6 +218,8 @@ class ChatStreamRelay implements StreamRelay {
   #noteUsage(value: unknown): boolean {
     const parsed = parseChatUsage(value);
     if (parsed === undefined) return false;
+    // Some upstreams end with an empty count: it does not take back a real one.
+    if (isEmptyUsage(parsed.usage) && this.usage !== undefined) return true;
     this.usage = parsed.usage;
     this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#anomalies.add(anomaly);

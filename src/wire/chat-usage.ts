@@ -94,3 +94,8 @@ function costOf(value: unknown, anomalies: string[]): number | undefined {
   anomalies.push('upstream_cost_invalid');
   return undefined;
 }
+
+/** Counts nothing at all. */
+export function isEmptyUsage({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens === 0 && outputTokens === 0;
+}

@@ -1,7 +1,7 @@
 // A Chat stream for a Messages caller: the events that dialect has, in the order it asks for.
 
 import { mediaBytesOf } from './chat-payload.ts';
-import { type ChargedCount, parseChatUsage } from './chat-usage.ts';
+import { type ChargedCount, isEmptyUsage, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 import { renderMessagesUsage, renderStop } from './messages-stop.ts';
 import { MessagesStreamContent } from './messages-stream-content.ts';
@@ -136,7 +136,8 @@ class MessagesStreamRelay implements StreamRelay {
     // What a model says after its own end is no part of the answer; usage still is.
     if (choice !== undefined && !this.finished) this.#handleChoice(choice);
     const parsed = parseChatUsage(chunk['usage']);
-    if (parsed === undefined) return;
+    // Some upstreams end with an empty count: it does not take back a real one.
+    if (parsed === undefined || (isEmptyUsage(parsed.usage) && this.usage !== undefined)) return;
     this.usage = parsed.usage;
     this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#usageAnomalies.add(anomaly);

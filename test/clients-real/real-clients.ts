@@ -10,6 +10,7 @@ import { type Gateway, gatewayOf } from '../helpers/gateway.ts';
 import { expectBooks, MODELS } from './books.ts';
 import { CLAUDE_CODE } from './claude-code.ts';
 import type { ClientRun, ClientUnderTest, Place } from './client-under-test.ts';
+import { CLINE } from './cline.ts';
 import { CODEX } from './codex.ts';
 import { CONTINUE } from './continue.ts';
 import { installClient, installedVersion } from './install-client.ts';
@@ -21,7 +22,18 @@ import { answerLoop, readRequest } from './scripted-loop.ts';
 import { AI_SDK, ANTHROPIC_SDK, LANGCHAIN, OPENAI_SDK } from './sdk-clients.ts';
 import { MAIN_PACKAGE } from './versions.ts';
 
-const CLIENTS = [OPENAI_SDK, ANTHROPIC_SDK, AI_SDK, LANGCHAIN, CLAUDE_CODE, OPENCODE, QWEN_CODE, CODEX, CONTINUE];
+const CLIENTS = [
+  OPENAI_SDK,
+  ANTHROPIC_SDK,
+  AI_SDK,
+  LANGCHAIN,
+  CLAUDE_CODE,
+  OPENCODE,
+  QWEN_CODE,
+  CODEX,
+  CONTINUE,
+  CLINE,
+];
 const RUN_TIMEOUT_MS = 120_000;
 const PROBE_TIMEOUT_MS = 30_000;
 

@@ -16,6 +16,7 @@ export const PACKAGES = {
   codex: { '@openai/codex': '0.169.0' },
   opencode: { 'opencode-ai': '1.18.33' },
   'qwen-code': { '@qwen-code/qwen-code': '0.15.10' },
+  cline: { cline: '3.0.65' },
   continue: { '@continuedev/cli': '1.5.47' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -31,5 +32,6 @@ export const MAIN_PACKAGE: Readonly<Record<ClientName, string>> = {
   codex: '@openai/codex',
   opencode: 'opencode-ai',
   'qwen-code': '@qwen-code/qwen-code',
+  cline: 'cline',
   continue: '@continuedev/cli',
 };

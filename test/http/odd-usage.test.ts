@@ -199,3 +199,47 @@ it('the books balance after all this', async () => {
   expect(nanoOf(charged)).toBe(sum);
   expect(nanoOf(granted) - sum).toBe(nanoOf(balance));
 });
+
+describe('an answer that cannot be used', () => {
+  const USED = { prompt_tokens: 10, completion_tokens: 50, cost: 0.5 };
+  it.each<[string, object]>([
+    ['without choices', { choices: [] }],
+    ['with an error beside them', { error: { code: 502, message: 'broke' } }],
+    ['with a broken choice', { choices: [{ index: 0, error: { code: 502, message: 'broke' } }] }],
+  ])('%s costs what the upstream says it used, and that is written down', async (_name, fields) => {
+    for (const path of [CHAT, MESSAGES]) {
+      gateway.upstream.queue({ json: { ...chatAnswer({ text: words, usage: USED }), ...fields } });
+      const answer = await gateway.post(path, body);
+      expect(answer.status).toBe(502);
+      const entry = await entryOf(answer);
+      expect(entry).toMatchObject({
+        input_tokens: 10,
+        output_tokens: 50,
+        cost_kind: 'estimated',
+        upstream_cost: '0.5',
+      });
+      expect(nanoOf(entry.cost)).toBeGreaterThan(0n);
+    }
+  });
+
+  it('costs nothing where it names no usage', async () => {
+    gateway.upstream.queue({ json: { choices: [] } });
+    const entry = await entryOf(await gateway.post(CHAT, body));
+    expect(entry).toMatchObject({ cost: '0', cost_kind: 'free' });
+  });
+});
+
+it('an empty count at the end of a stream does not take back a real one', async () => {
+  const [zero, real] = [
+    { prompt_tokens: 0, completion_tokens: 0 },
+    { prompt_tokens: 10, completion_tokens: 50 },
+  ];
+  for (const path of [CHAT, MESSAGES]) {
+    const events = chatEvents({ text: words, usage: real });
+    const last = `data: ${JSON.stringify({ id: 'x', choices: [], usage: zero })}\n\n`;
+    gateway.upstream.queue({ sse: [...events.slice(0, -1), last, events.at(-1) ?? ''] });
+    const answer = await gateway.post(path, { ...body, stream: true });
+    await answer.text();
+    expect(await entryOf(answer)).toMatchObject({ input_tokens: 10, output_tokens: 50, cost_kind: 'measured' });
+  }
+});

@@ -126,6 +126,7 @@ function thereAndBack(
     parsed: { body: parsedBody, request: before },
     model,
     injectedMaxTokens: undefined,
+    outputTokensHeld: 4_096,
     upstream: { dialect: 'openrouter', takesSandboxField: false },
     callerHeaders: {},
   });
@@ -316,6 +317,7 @@ function replay(message: object, model: string, next = model): Record<string, un
     parsed: { body: parsedBody, request: parseMessagesRequest(parsedBody.value) },
     model: next,
     injectedMaxTokens: undefined,
+    outputTokensHeld: 4_096,
     upstream: { dialect: 'openrouter', takesSandboxField: false },
     callerHeaders: {},
   });

@@ -42,6 +42,7 @@ function translate(body: string, target: Target = {}) {
     parsed: { body: parsedBody, request },
     model: target.model ?? 'some/model',
     injectedMaxTokens: undefined,
+    outputTokensHeld: 4_096,
     upstream: { dialect: target.dialect ?? 'openrouter', takesSandboxField: false },
     callerHeaders: {},
   });
@@ -545,6 +546,7 @@ describe('a cap that svc puts into a Chat request', () => {
       parsed: { body, request: parseChatRequest(body.value) },
       model,
       injectedMaxTokens: 77,
+      outputTokensHeld: 4_096,
       upstream: { dialect, takesSandboxField: false },
       callerHeaders: {},
     });

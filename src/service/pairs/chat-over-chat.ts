@@ -20,8 +20,14 @@ export const chatOverChat: WirePair = {
     return { bytes: spliceFields(body, set, remove), headers: {}, toolNames: createToolNameMap([]) };
   },
 
-  stream: ({ request, requestId }) =>
-    createChatStreamRelay({ includeUsage: request.includeUsage, requestId, choices: request.choices }),
+  stream: ({ request, requestId, model, nowMs }) =>
+    createChatStreamRelay({
+      includeUsage: request.includeUsage,
+      requestId,
+      choices: request.choices,
+      model,
+      created: Math.floor(nowMs / 1000),
+    }),
 
   whole(_input, body) {
     const seen = inspectChatResponse(body);
