@@ -22,6 +22,11 @@ export type HoldRecord = {
   readonly apiKeyId: string;
   readonly amountNano: number;
   readonly model: string;
+  /** What its usage entry says of it should the process die before there is more; older holds have none of it. */
+  readonly format?: string;
+  readonly stream?: boolean;
+  readonly requestedModel?: string;
+  readonly upstream?: string;
 };
 
 /** The end of a request, once: charges `chargeNano` (0 when nothing was delivered) and frees the hold. It is the usage entry. */

@@ -15,7 +15,7 @@ import { sizeOf } from './request-size.ts';
 import { type Answer, ClientGone, createMeter, type Road, Stopper } from './road.ts';
 import { routingHeaders } from './routing-headers.ts';
 import { settle } from './settle.ts';
-import type { Ending } from './usage-entry.ts';
+import { type Ending, formatOf, requestedModelOf } from './usage-entry.ts';
 
 /**
  * Serves one completion. Throws a {@link SvcError} while the client can still get a status; once the answer has begun,
@@ -143,6 +143,10 @@ async function reserve(road: Road, plan: Plan): Promise<Hold> {
     workspaceId: principal.workspace.id,
     apiKeyId: principal.apiKey.id,
     model: plan.model.id,
+    format: formatOf(call),
+    stream: parsed.request.stream,
+    requestedModel: requestedModelOf(parsed),
+    upstream: offer.upstream.name,
   } as const;
   const hold = await holdCredits({
     ledger: deps.store.ledger,

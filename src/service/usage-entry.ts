@@ -1,6 +1,7 @@
 // The usage entry of a request: what the road, its meter and the cost say, in the contract's fields.
 
 import type { UsageEntry } from '../ledger/records.ts';
+import type { CompletionCall, ParsedRequest } from './completion.ts';
 import type { KnownCost } from './known-cost.ts';
 import type { Road } from './road.ts';
 
@@ -17,15 +18,17 @@ export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: numb
   const nowMs = deps.clock.monotonicMs();
   const latencyMs = nowMs - call.startedMs;
   const upstreamMs = meter.sentMs === 0 ? 0 : (meter.upstreamEndMs || nowMs) - meter.sentMs;
+  const upstreamCost = meter.usage?.upstreamCost;
+  const upstreamNano = upstreamCost === undefined ? null : Math.round(upstreamCost * 1e9);
   return {
     id: deps.makeId('ue'),
     request_id: call.requestId,
     created_at: at,
     api_key_id: road.principal.apiKey.id,
-    format: call.kind?.format ?? call.dialect,
+    format: formatOf(call),
     source: call.source,
     stream: parsed.request.stream,
-    requested_model: parsed.request.model.slice(0, 200),
+    requested_model: requestedModelOf(parsed),
     virtual_model: plan?.virtualModel ?? null,
     model: plan?.model.id ?? null,
     upstream: plan ? road.offer.upstream.name : null,
@@ -47,10 +50,25 @@ export function usageEntry(road: Road, ending: Ending, cost: KnownCost, at: numb
     ttft_ms: meter.firstEventMs === 0 ? null : thousandths(meter.firstEventMs - call.startedMs),
     gateway_ms: thousandths(Math.max(0, latencyMs - upstreamMs)),
     attempts: meter.attempts,
-    upstream_cost: meter.usage?.upstreamCost === undefined ? null : Math.round(meter.usage.upstreamCost * 1e9),
-    anomalies: cost.anomalies,
+    upstream_cost: upstreamNano,
+    anomalies:
+      upstreamNano !== null && upstreamNano > cost.nano * COST_RATIO_ODD
+        ? [...cost.anomalies, 'upstream_cost_over_charge']
+        : cost.anomalies,
     decision: plan?.summary ?? null,
   };
+}
+
+/** An upstream that asks more than this many times the charge has billed something no price here covers. */
+const COST_RATIO_ODD = 2;
+const MODEL_NAME_LENGTH_MAX = 200;
+
+export function formatOf({ dialect, kind }: CompletionCall): string {
+  return kind?.format ?? dialect;
+}
+
+export function requestedModelOf({ request }: ParsedRequest): string {
+  return request.model.slice(0, MODEL_NAME_LENGTH_MAX);
 }
 
 /** Only a completion has a task. */

@@ -44,7 +44,7 @@ export async function recoverHolds(
 }
 
 function randomEntryId(): string {
-  return `use_${randomBytes(12).toString('hex')}`;
+  return `ue_${randomBytes(12).toString('hex')}`;
 }
 
 /** Progress keeps its entry and with it the id, so that a second try writes the same entry. */
@@ -59,20 +59,20 @@ function recoverHold({ hold, progress }: OpenHold, nowMs: number, makeId: () => 
 /** However far it came, nobody saw the end of it. */
 const RECOVERED = { status: 500, error_code: 'INTERNAL_ERROR', settle_reason: 'recovered' } as const;
 
-/** Nothing is known of the request but that it was let in. */
+/** Nothing is known of the request but what its hold says. */
 function emptyEntry(hold: HoldRecord, id: string): UsageEntry {
   return {
     id,
     request_id: hold.requestId,
     created_at: hold.at,
     api_key_id: hold.apiKeyId,
-    format: 'unknown',
+    format: hold.format ?? 'unknown',
     source: null,
-    stream: false,
-    requested_model: hold.model,
+    stream: hold.stream ?? false,
+    requested_model: hold.requestedModel ?? hold.model,
     virtual_model: null,
     model: hold.model,
-    upstream: null,
+    upstream: hold.upstream ?? null,
     task_type: null,
     complexity: null,
     classifier: null,

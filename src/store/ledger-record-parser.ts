@@ -45,7 +45,16 @@ function parseHold(fields: Fields): HoldRecord | string {
   const { at, requestId, workspaceId, apiKeyId, amountNano, model } = fields;
   if (!isTime(at) || !isText(requestId) || !isText(workspaceId)) return 'its hold is malformed';
   if (!isText(apiKeyId) || !isAmount(amountNano) || !isText(model)) return 'its hold is malformed';
-  return { type: 'hold', at, requestId, workspaceId, apiKeyId, amountNano, model };
+  return { type: 'hold', at, requestId, workspaceId, apiKeyId, amountNano, model, ...parseAbout(fields) };
+}
+
+function parseAbout({ format, stream, requestedModel, upstream }: Fields): Partial<HoldRecord> {
+  return {
+    ...(isText(format) && { format }),
+    ...(typeof stream === 'boolean' && { stream }),
+    ...(isText(requestedModel) && { requestedModel }),
+    ...(isText(upstream) && { upstream }),
+  };
 }
 
 function parseEnding(fields: Fields, type: 'progress' | 'settle'): ProgressRecord | SettleRecord | string {

@@ -11,7 +11,9 @@ import { isPositiveUsd, usdExact } from '../usd-text.ts';
 export async function runCreditsAdd(input: CommandInput): Promise<number> {
   const amount = input.args[0] ?? '';
   if (!isPositiveUsd(amount)) {
-    throw usageError(`the amount must be USD such as 10 or 2.50 (at most nine digits before and after the point), not ${JSON.stringify(amount)}`);
+    throw usageError(
+      `the amount must be USD such as 10 or 2.50 (at most nine digits before and after the point), not ${JSON.stringify(amount)}`,
+    );
   }
   const key = input.options.text('idempotencyKey') ?? randomUUID();
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
