@@ -9,6 +9,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most of a test's time is waiting for processes and disks.
+    maxWorkers: '100%',
     // Polls wait for what a loaded machine does late, never for a moment in time.
     expect: { poll: { timeout: 15_000 } },
   },

@@ -13,6 +13,7 @@ import type { ClientRun, ClientUnderTest, Place } from './client-under-test.ts';
 import { CLINE } from './cline.ts';
 import { CODEX } from './codex.ts';
 import { CONTINUE } from './continue.ts';
+import { endStrays } from './end-strays.ts';
 import { installClient, installedVersion } from './install-client.ts';
 import { OPENCODE } from './opencode.ts';
 import { quietEnv } from './quiet-env.ts';
@@ -158,6 +159,7 @@ async function goThrough(run: ClientRun, directory: string, gateway: Gateway, pa
     for (const request of requests) expect(request.path).toMatch(path);
     await expectBooks(gateway);
   } finally {
+    await endStrays(place.home);
     await rm(scratch, { recursive: true, force: true });
   }
 }
