@@ -46,6 +46,7 @@ export async function attemptWhole(
   meter.anomalies = whole.anomalies;
   meter.finishReason = whole.finishReason;
   meter.deliveredBytes = whole.deliveredBytes;
+  meter.refused = cutShort !== undefined;
   return {
     relay: async () => undefined,
     fail: () => undefined,

@@ -15,9 +15,9 @@ export type KnownCost = ChargedUsage & {
 /** `whole`: the upstream said that the answer was finished. Reads the road's meter and changes nothing. */
 export function knownCost(road: Road, whole: boolean): KnownCost {
   const { hold, meter } = road;
-  // Usage that came before a stream broke was billed upstream, even where no text was delivered.
-  const delivered = whole || meter.deliveredBytes > 0 || meter.usage !== undefined;
-  if (!hold || !delivered) {
+  // Output the upstream counted before it failed was billed there, even where none of it was delivered.
+  const delivered = whole || meter.deliveredBytes > 0 || (meter.usage?.outputTokens ?? 0) > 0;
+  if (!hold || !delivered || meter.refused) {
     return { nano: 0, kind: 'free', usage: NO_USAGE, measured: false, anomalies: meter.anomalies };
   }
   const charged = chargedUsage(road, hold, whole);

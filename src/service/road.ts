@@ -21,6 +21,8 @@ export type Meter = {
   usageMissing: readonly ('inputTokens' | 'outputTokens')[];
   anomalies: readonly string[];
   finishReason: string | undefined;
+  /** The upstream refused the request, though the caller's dialect has an answer for that: nothing was billed. */
+  refused: boolean;
   /** UTF-8 bytes of the answer that reached the client. */
   deliveredBytes: number;
   /** Monotonic milliseconds; 0 while it has not happened. */
@@ -36,6 +38,7 @@ export function createMeter(): Meter {
     usageMissing: [],
     anomalies: [],
     finishReason: undefined,
+    refused: false,
     deliveredBytes: 0,
     sentMs: 0,
     firstEventMs: 0,

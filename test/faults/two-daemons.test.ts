@@ -11,8 +11,8 @@ import { prepareOnce } from './prepared-home.ts';
 import { scale } from './scale.ts';
 
 const prepared = prepareOnce();
-const STARTERS = scale(6, 20);
-const ROUNDS = scale(2, 50);
+const STARTERS = scale(4, 20);
+const ROUNDS = scale(1, 50);
 const IN_USE = 75;
 /** Another network: what a container has, where an abstract socket or a port is no lock. */
 const OTHER_NETWORK = ['unshare', '-n'];

@@ -222,10 +222,16 @@ describe('an answer that cannot be used', () => {
     }
   });
 
-  it('costs nothing where it names no usage', async () => {
-    gateway.upstream.queue({ json: { choices: [] } });
-    const entry = await entryOf(await gateway.post(CHAT, body));
-    expect(entry).toMatchObject({ cost: '0', cost_kind: 'free' });
+  it.each<[string, object]>([
+    ['no usage', {}],
+    ['usage of nothing', { usage: { prompt_tokens: 0, completion_tokens: 0 } }],
+    ['no output', { usage: { prompt_tokens: 10, completion_tokens: 0 } }],
+  ])('costs nothing where it names %s', async (_name, fields) => {
+    for (const path of [CHAT, MESSAGES]) {
+      gateway.upstream.queue({ json: { error: { message: 'boom' }, ...fields } });
+      const entry = await entryOf(await gateway.post(path, body));
+      expect(entry).toMatchObject({ cost: '0', cost_kind: 'free' });
+    }
   });
 });
 
