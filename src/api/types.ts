@@ -144,6 +144,14 @@ export type ModelView = {
   /** The same moment, RFC 3339. */
   readonly created_at: string;
   readonly owned_by: string;
+  /** Tokens, as Anthropic's clients read them; null where they depend on the model chosen, or nobody says. */
+  readonly max_input_tokens: number | null;
+  readonly max_tokens: number | null;
+  readonly capabilities: null;
+  readonly line: null;
+  readonly lifecycle: 'active';
+  readonly deprecated_at: null;
+  readonly retires_at: null;
   readonly description?: string;
   readonly name?: string;
   readonly context_length?: number;
@@ -180,7 +188,8 @@ export type PageQuery = { readonly limit?: number | undefined; readonly cursor?:
 export type ModelList = {
   readonly object: 'list';
   readonly data: readonly ModelView[];
-  readonly has_more: false;
+  /** True only for pages that Anthropic's clients asked for. */
+  readonly has_more: boolean;
   readonly next_cursor: null;
   /** As Anthropic's lists have them; null where `data` is empty. */
   readonly first_id: string | null;

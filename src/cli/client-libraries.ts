@@ -3,6 +3,7 @@
 import { type ClientSetup, type ClientTarget, shellWord } from './client-setup.ts';
 
 const text = (value: string): string => JSON.stringify(value);
+const code = (...each: readonly string[]): string => each.join('\n');
 const keyOnly = ({ keyVariable, key }: ClientTarget) => ({ [keyVariable]: key });
 
 export const OPENAI: ClientSetup = {
@@ -15,15 +16,19 @@ export const OPENAI: ClientSetup = {
   lines: ({ model }) => [
     {
       language: 'python',
-      text: `from openai import OpenAI
-client = OpenAI()
-answer = client.chat.completions.create(model=${text(model)}, messages=[{"role": "user", "content": "Hello"}])`,
+      text: code(
+        'from openai import OpenAI',
+        'client = OpenAI()',
+        `answer = client.chat.completions.create(model=${text(model)}, messages=[{"role": "user", "content": "Hello"}])`,
+      ),
     },
     {
       language: 'js',
-      text: `import OpenAI from 'openai';
-const client = new OpenAI();
-const answer = await client.chat.completions.create({ model: ${text(model)}, messages: [{ role: 'user', content: 'Hello' }] });`,
+      text: code(
+        "import OpenAI from 'openai';",
+        'const client = new OpenAI();',
+        `const answer = await client.chat.completions.create({ model: ${text(model)}, messages: [{ role: 'user', content: 'Hello' }] });`,
+      ),
     },
   ],
 };
@@ -38,15 +43,19 @@ export const ANTHROPIC: ClientSetup = {
   lines: ({ model }) => [
     {
       language: 'python',
-      text: `from anthropic import Anthropic
-client = Anthropic()
-answer = client.messages.create(model=${text(model)}, max_tokens=512, messages=[{"role": "user", "content": "Hello"}])`,
+      text: code(
+        'from anthropic import Anthropic',
+        'client = Anthropic()',
+        `answer = client.messages.create(model=${text(model)}, max_tokens=512, messages=[{"role": "user", "content": "Hello"}])`,
+      ),
     },
     {
       language: 'js',
-      text: `import Anthropic from '@anthropic-ai/sdk';
-const client = new Anthropic();
-const answer = await client.messages.create({ model: ${text(model)}, max_tokens: 512, messages: [{ role: 'user', content: 'Hello' }] });`,
+      text: code(
+        "import Anthropic from '@anthropic-ai/sdk';",
+        'const client = new Anthropic();',
+        `const answer = await client.messages.create({ model: ${text(model)}, max_tokens: 512, messages: [{ role: 'user', content: 'Hello' }] });`,
+      ),
     },
   ],
 };
@@ -61,11 +70,18 @@ export const AI_SDK: ClientSetup = {
   lines: (target) => [
     {
       language: 'js',
-      text: `import { env } from 'node:process';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText } from 'ai';
-const svc = createOpenAICompatible({ name: 'svc', baseURL: ${text(`${target.url}/v1`)}, apiKey: env.${target.keyVariable}, includeUsage: true });
-const answer = await generateText({ model: svc(${text(target.model)}), prompt: 'Hello' });`,
+      text: code(
+        "import { env } from 'node:process';",
+        "import { createAnthropic } from '@ai-sdk/anthropic';",
+        "import { createOpenAI } from '@ai-sdk/openai';",
+        "import { createOpenAICompatible } from '@ai-sdk/openai-compatible';",
+        "import { generateText } from 'ai';",
+        `const chat = createOpenAICompatible({ name: 'svc', baseURL: ${text(`${target.url}/v1`)}, apiKey: env.${target.keyVariable}, includeUsage: true, supportsStructuredOutputs: true });`,
+        `const responses = createOpenAI({ baseURL: ${text(`${target.url}/v1`)}, apiKey: env.${target.keyVariable} });`,
+        `const messages = createAnthropic({ baseURL: ${text(`${target.url}/v1`)}, apiKey: env.${target.keyVariable} });`,
+        '// Any one of the three: chat(…), responses(…) or messages(…).',
+        `const answer = await generateText({ model: chat(${text(target.model)}), prompt: 'Hello' });`,
+      ),
     },
   ],
 };
@@ -80,17 +96,21 @@ export const LANGCHAIN: ClientSetup = {
   lines: (target) => [
     {
       language: 'js',
-      text: `import { env } from 'node:process';
-import { ChatOpenAI } from '@langchain/openai';
-const model = new ChatOpenAI({ model: ${text(target.model)}, apiKey: env.${target.keyVariable}, configuration: { baseURL: ${text(`${target.url}/v1`)} } });
-const answer = await model.invoke('Hello');`,
+      text: code(
+        "import { env } from 'node:process';",
+        "import { ChatOpenAI } from '@langchain/openai';",
+        `const model = new ChatOpenAI({ model: ${text(target.model)}, apiKey: env.${target.keyVariable}, configuration: { baseURL: ${text(`${target.url}/v1`)} } });`,
+        "const answer = await model.invoke('Hello');",
+      ),
     },
     {
       language: 'python',
-      text: `import os
-from langchain_openai import ChatOpenAI
-model = ChatOpenAI(model=${text(target.model)}, api_key=os.environ[${text(target.keyVariable)}], base_url=${text(`${target.url}/v1`)})
-answer = model.invoke("Hello")`,
+      text: code(
+        'import os',
+        'from langchain_openai import ChatOpenAI',
+        `model = ChatOpenAI(model=${text(target.model)}, api_key=os.environ[${text(target.keyVariable)}], base_url=${text(`${target.url}/v1`)})`,
+        'answer = model.invoke("Hello")',
+      ),
     },
   ],
 };

@@ -1,7 +1,8 @@
 // The /v1 routes that send nothing upstream: the model list, and the router's dry run.
 
 import Router from '@koa/router';
-import type { ModelLister } from '../service/list-models.ts';
+import type { Context } from 'koa';
+import type { ModelLister, ModelPage } from '../service/list-models.ts';
 import type { RoutePreview } from '../service/route-preview.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { credentialOf } from './credential.ts';
@@ -28,11 +29,15 @@ export function inferenceRoutes(services: InferenceServices): Router {
     ctx.set(ctx.state['headers']);
   });
   router.get('/v1/models', async (ctx) => {
-    ctx.body = await services.models.list({
-      credential: credentialOf(ctx.req.headers),
-      workspaceId: headerOf(ctx, 'x-svc-workspace'),
-      headers: ctx.state['headers'],
-    });
+    ctx.body = await services.models.list(
+      {
+        credential: credentialOf(ctx.req.headers),
+        workspaceId: headerOf(ctx, 'x-svc-workspace'),
+        headers: ctx.state['headers'],
+      },
+      // Others have no pages of models, and are given everything whatever their query says.
+      headerOf(ctx, 'anthropic-version') === undefined ? undefined : pageAsked(ctx),
+    );
     ctx.set(ctx.state['headers']);
   });
   router.get('/v1/models/*id', async (ctx) => {
@@ -54,4 +59,10 @@ export function inferenceRoutes(services: InferenceServices): Router {
     );
   });
   return router;
+}
+
+function pageAsked(ctx: Context): ModelPage {
+  const { searchParams } = ctx.URL;
+  const given = (name: string): string | undefined => searchParams.get(name) ?? undefined;
+  return { limit: given('limit'), afterId: given('after_id'), beforeId: given('before_id') };
 }

@@ -98,7 +98,8 @@ function hasImage(message: NeutralMessage): boolean {
   return parts.some((part) => part.type === 'image');
 }
 
-function asksReasoning(reasoning: Reasoning | undefined): boolean {
+/** Not whether it is wise: whether the caller wants it. */
+export function asksReasoning(reasoning: Reasoning | undefined): boolean {
   if (!reasoning || reasoning.enabled === false || reasoning.effort === 'none') return false;
   return reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined;
 }

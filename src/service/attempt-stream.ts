@@ -47,9 +47,9 @@ class StreamAttempt implements Answer {
   #pinger: NodeJS.Timeout | undefined;
   /** There from the first real event on. */
   #progress: ProgressWatch | undefined;
-  /** As of the last chunk that had an event. */
-  #deliveredBytes = 0;
-  /** Runs to the first real event, then between two: comments and white space don't count. */
+  /** As of the last chunk that had one. */
+  #events = 0;
+  /** Runs to the first real event, then between two: comments, pings and white space don't count. */
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(input: AttemptInput, commit: (answer: Answer) => void, refuse: (reason: unknown) => void) {
@@ -112,7 +112,7 @@ class StreamAttempt implements Answer {
       this.#beforeCommit(out);
       return;
     }
-    this.#noteEvents(out);
+    this.#noteEvents();
     if (out.length > 0) {
       this.#send(out);
       this.#noteProgress();
@@ -181,6 +181,7 @@ class StreamAttempt implements Answer {
       this.#end(this.#notAStream());
       return;
     }
+    this.#road.meter.refused = cutShort !== undefined;
     const out = cutShort === undefined ? this.#relay.end() : this.#relay.push(cutShort);
     if (out.length > 0 && this.#committed) this.#send(out);
     if (out.length > 0 && !this.#committed) this.#held.push(out);
@@ -223,10 +224,10 @@ class StreamAttempt implements Answer {
   }
 
   /** What is held back for a while (a tool call behind another) is progress of the upstream all the same. */
-  #noteEvents(out: Uint8Array): void {
-    const { deliveredBytes } = this.#relay;
-    if (out.length === 0 && deliveredBytes === this.#deliveredBytes) return;
-    this.#deliveredBytes = deliveredBytes;
+  #noteEvents(): void {
+    const { events } = this.#relay;
+    if (events === this.#events) return;
+    this.#events = events;
     this.#deadline?.refresh();
   }
 

@@ -4,6 +4,7 @@ import type { UpstreamCall } from '../upstream/upstream.ts';
 import { attemptStream } from './attempt-stream.ts';
 import { attemptWhole } from './attempt-whole.ts';
 import type { Plan } from './completion.ts';
+import { asPlanned } from './drop-reasoning.ts';
 import type { Hold } from './hold-credits.ts';
 import type { Answer, Road } from './road.ts';
 import { type AnswerInput, wirePairFor } from './wire-pair.ts';
@@ -15,7 +16,7 @@ export async function attempt(road: Road, plan: Plan, hold: Hold): Promise<Answe
   const model = plan.model.id;
   const pair = wirePairFor(caller.dialect, upstream.formats);
   const { bytes, headers, toolNames } = pair.body({
-    parsed,
+    parsed: asPlanned(parsed, plan),
     model,
     injectedMaxTokens: hold.injectedMaxTokens,
     outputTokensHeld: hold.outputTokensMax,

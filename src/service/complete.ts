@@ -36,14 +36,15 @@ export async function complete(deps: CompletionDeps, call: CompletionCall, down:
 
 async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstream, stopper: Stopper): Promise<void> {
   const principal = authenticate(deps.store.documents, call.credential, deps.clock.nowMs());
-  const { optimize } = deps.store.documents.preferencesOf(principal.workspace.id);
-  const parsed = await parseCall(call, stopper, optimize === 'lossless').catch(async (error: unknown) => {
+  const sent = await parseCall(call, stopper).catch(async (error: unknown) => {
     await deps.limiter.describe(principal, down.headers);
     throw error;
   });
-  Object.assign(down.headers, droppedToolsHeader(parsed.request));
-  const size = call.kind ? call.kind.size(parsed) : sizeOf(parsed.request, parsed.body.bytes.length);
+  Object.assign(down.headers, droppedToolsHeader(sent.request));
+  const size = call.kind ? call.kind.size(sent) : sizeOf(sent.request, sent.body.bytes.length);
   const admission = await deps.limiter.admit(principal, tokensGuess(size.inputTokensMax), down.headers);
+  const { optimize } = deps.store.documents.preferencesOf(principal.workspace.id);
+  const parsed = optimize === 'lossless' ? optimized(call, sent) : sent;
   const offer = deps.offer();
   const road: Road = {
     deps,
@@ -71,14 +72,21 @@ async function travel(deps: CompletionDeps, call: CompletionCall, down: Downstre
   await settleAnswer(road, admission, answer, broken);
 }
 
-async function parseCall(call: CompletionCall, stopper: Stopper, optimize: boolean): Promise<ParsedRequest> {
+async function parseCall(call: CompletionCall, stopper: Stopper): Promise<ParsedRequest> {
   // A body that never comes must not hold up a stop.
   const stopped = new Promise<never>((_resolve, reject) => stopper.listen(reject));
-  const sent = parseJsonBody(await Promise.race([call.readBody(), stopped]));
-  checkUnambiguous(sent);
-  if (call.kind) return call.kind.parse(sent);
-  const { body, tokensSaved } = optimize ? optimizeRequest(sent, call.dialect) : { body: sent, tokensSaved: 0 };
-  return { body, request: parseRequest(call.dialect, body.value), tokensSaved };
+  const body = parseJsonBody(await Promise.race([call.readBody(), stopped]));
+  checkUnambiguous(body);
+  if (call.kind) return call.kind.parse(body);
+  return { body, request: parseRequest(call.dialect, body.value) };
+}
+
+/** Only what is within the limits of a request and of the key is worth the work; credits are held for what was sent. */
+function optimized(call: CompletionCall, sent: ParsedRequest): ParsedRequest {
+  // An embedding is of the very text that was sent.
+  if (call.kind) return sent;
+  const { body, tokensSaved } = optimizeRequest(sent.body, call.dialect);
+  return body === sent.body ? sent : { body, request: parseRequest(call.dialect, body.value), tokensSaved };
 }
 
 /** Fields by which an aggregator would choose another model, or more answers, than what credits are held for. */

@@ -72,6 +72,8 @@ export type Plan = {
   readonly virtualModel: string | null;
   readonly classifier: Classifier;
   readonly classification: Classification;
+  /** There for calls without a prompt, of which a classification says nothing. */
+  readonly unclassified?: true;
   readonly needs: Needs;
   readonly summary: DecisionSummary;
   /** The whole record, made when asked for. */

@@ -49,7 +49,7 @@ function planEmbedding(input: PlanInput, embeddings: EmbeddingsRequest | undefin
       { param: 'model' },
     );
   }
-  const plan = planRequest(input);
+  const plan: Plan = { ...planRequest(input), unclassified: true };
   const { tokenIds = 0 } = embeddings ?? {};
   if (tokenIds === 0) return plan;
   const needs = { ...plan.needs, input_tokens: tokenIds };

@@ -8,15 +8,25 @@ import { PRESETS } from '../routing/presets.ts';
 import { SvcError } from '../wire/svc-error.ts';
 import { type Caller, type CallerDeps, type CallerInput, identifyCaller } from './caller.ts';
 import type { Offer } from './completion.ts';
+import { invalidField } from './request-fields.ts';
+
+/** A page as Anthropic's clients ask for one, in the words of their query. */
+export type ModelPage = {
+  readonly limit: string | undefined;
+  readonly afterId: string | undefined;
+  readonly beforeId: string | undefined;
+};
 
 export interface ModelLister {
-  list(input: CallerInput): Promise<ModelList>;
+  /** Without a page everything is listed. Throws `INVALID_REQUEST` for a `limit` or an id that makes no page. */
+  list(input: CallerInput, page?: ModelPage): Promise<ModelList>;
   /** Throws `NOT_FOUND`. Answers for every model that can be asked for, listed or not. */
   one(input: CallerInput, id: string): Promise<ModelView>;
 }
 
 /** When the virtual models came to be, for clients that sort by it. */
 const PRESETS_CREATED = 1_767_225_600;
+const LIMIT_MAX = 1000;
 
 export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'catalog'> }): ModelLister {
   const all = (caller: Caller): readonly ModelView[] => {
@@ -24,8 +34,9 @@ export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'cat
     return listRealModels ? [...virtualModels(), ...realModels(deps.offer(), caller)] : virtualModels();
   };
   return {
-    async list(input) {
-      return listOf(all(await identifyCaller(deps, input)));
+    async list(input, page) {
+      const models = all(await identifyCaller(deps, input));
+      return page ? pageOf(models, page) : listOf(models, false);
     },
     async one(input, id) {
       const caller = await identifyCaller(deps, input);
@@ -40,18 +51,50 @@ export function createModelLister(deps: CallerDeps & { offer(): Pick<Offer, 'cat
   };
 }
 
-/** One page holds everything, whatever `limit` asks for. */
-function listOf(data: readonly ModelView[]): ModelList {
+/** `has_more` looks the way the page was asked for: back where `before_id` says so, else on. */
+function pageOf(models: readonly ModelView[], page: ModelPage): ModelList {
+  const limit = parseLimit(page.limit) ?? models.length;
+  const start = page.afterId === undefined ? 0 : indexOf(models, page.afterId, 'after_id') + 1;
+  const end = page.beforeId === undefined ? models.length : indexOf(models, page.beforeId, 'before_id');
+  const between = models.slice(start, end);
+  const isBackward = page.beforeId !== undefined && page.afterId === undefined;
+  const data = isBackward ? between.slice(Math.max(0, between.length - limit)) : between.slice(0, limit);
+  return listOf(data, data.length < between.length);
+}
+
+function parseLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw invalidField('limit', `must be a whole number from 1 to ${LIMIT_MAX}`);
+}
+
+function indexOf(models: readonly ModelView[], id: string, field: string): number {
+  const index = models.findIndex((model) => model.id === id);
+  if (index < 0) throw invalidField(field, 'must be the id of a listed model');
+  return index;
+}
+
+function listOf(data: readonly ModelView[], hasMore: boolean): ModelList {
   const [first] = data;
   return {
     object: 'list',
     data,
-    has_more: false,
+    has_more: hasMore,
     next_cursor: null,
     first_id: first?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
   };
 }
+
+/** What Anthropic's clients expect to be told of every model; what is listed can be used. */
+const ACTIVE = {
+  capabilities: null,
+  line: null,
+  lifecycle: 'active',
+  deprecated_at: null,
+  retires_at: null,
+} as const;
 
 function virtualModels(): readonly ModelView[] {
   return PRESETS.map(({ id, description }) => ({
@@ -62,6 +105,9 @@ function virtualModels(): readonly ModelView[] {
     created: PRESETS_CREATED,
     created_at: rfc3339(PRESETS_CREATED),
     owned_by: 'svc',
+    ...ACTIVE,
+    max_input_tokens: null,
+    max_tokens: null,
     description,
   }));
 }
@@ -81,6 +127,9 @@ function viewOf(model: CatalogModel): ModelView {
     created: model.created,
     created_at: rfc3339(model.created),
     owned_by: model.id.split('/')[0] ?? 'unknown',
+    ...ACTIVE,
+    max_input_tokens: model.contextLength,
+    max_tokens: model.maxOutputTokens ?? null,
     name: model.name,
     context_length: model.contextLength,
     ...(model.maxOutputTokens === undefined ? {} : { max_output_tokens: model.maxOutputTokens }),

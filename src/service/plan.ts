@@ -62,7 +62,10 @@ export function planRequest(input: PlanInput): Plan {
 
 function planVirtual(input: RouteInput, classifier: Classifier): Plan {
   const routing = route(input);
-  if ('none' in routing) throw nothingEligible(input, routing.none);
+  if ('none' in routing) {
+    if (input.needs.reasoning) return planWithoutReasoning(input, classifier);
+    throw nothingEligible(input, routing.none);
+  }
   return {
     model: routing.chosen,
     virtualModel: input.preset,
@@ -72,6 +75,13 @@ function planVirtual(input: RouteInput, classifier: Classifier): Plan {
     summary: summarizeDecision(input, routing),
     decision: () => routing.decision(),
   };
+}
+
+/** Clients ask for reasoning by default, whatever serves them: where no model can reason, one that can't is better than none. */
+function planWithoutReasoning(input: RouteInput, classifier: Classifier): Plan {
+  const plan = planVirtual({ ...input, needs: { ...input.needs, reasoning: false } }, classifier);
+  const why = `${plan.summary.why} No model that can serve it has reasoning, so it goes without.`;
+  return { ...plan, summary: { ...plan.summary, why }, decision: () => ({ ...plan.decision(), why }) };
 }
 
 function planReal(base: Omit<RouteInput, 'preset' | 'weights'>, model: CatalogModel): Plan {

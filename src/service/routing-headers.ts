@@ -7,12 +7,15 @@ export function routingHeaders(plan: Plan, upstream: string, tokensSaved: number
   return {
     'x-svc-model': headerSafe(plan.model.id),
     ...(plan.virtualModel === null ? {} : { 'x-svc-virtual-model': plan.virtualModel }),
-    'x-svc-task-type': plan.classification.task_type,
-    'x-svc-complexity': plan.classification.complexity,
+    ...(plan.unclassified ? {} : promptHeaders(plan)),
     'x-svc-tokens-saved': String(tokensSaved),
     'x-svc-classifier': plan.classifier,
     'x-svc-upstream': headerSafe(upstream),
   };
+}
+
+function promptHeaders({ classification }: Plan): Record<string, string> {
+  return { 'x-svc-task-type': classification.task_type, 'x-svc-complexity': classification.complexity };
 }
 
 /** Model names come from the upstream's list: what a header can't carry becomes a question mark. */

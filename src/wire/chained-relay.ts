@@ -13,6 +13,9 @@ export function chainRelays(first: StreamRelay, second: StreamRelay): StreamRela
     get started() {
       return first.started;
     },
+    get events() {
+      return first.events;
+    },
     get failure() {
       return first.failure ?? second.failure;
     },

@@ -1,6 +1,7 @@
 // Fills in what strict Chat clients miss in an upstream's stream chunks; a chunk that lacks nothing stays as it is.
 
 import { type CallRepair, createCallRepair } from './chat-call-repair.ts';
+import { createDeltaReader, type DeltaReader } from './chat-chunk-delta.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 
 /** Choices whose state is kept; `n` ends at 128. */
@@ -30,26 +31,29 @@ export function createChunkRepair(options: ChunkRepairOptions): ChunkRepair {
     created: options.created ?? 0,
     model: options.model ?? '',
   };
-  const callsByChoice = new Map<number, CallRepair>();
+  const states = new Map<number, ChoiceState>();
 
-  function callsOf(choice: number): { calls: CallRepair; isFirst: boolean } {
-    const known = callsByChoice.get(choice);
-    if (known !== undefined) return { calls: known, isFirst: false };
-    if (callsByChoice.size >= MAX_CHOICES) throw new RangeError('too many choices');
-    const calls = createCallRepair(options.requestId);
-    callsByChoice.set(choice, calls);
-    return { calls, isFirst: true };
+  function stateOf(choice: number): ChoiceState & { isFirst: boolean } {
+    const known = states.get(choice);
+    if (known !== undefined) return { ...known, isFirst: false };
+    if (states.size >= MAX_CHOICES) throw new RangeError('too many choices');
+    const state = { calls: createCallRepair(options.requestId), deltaOf: createDeltaReader() };
+    states.set(choice, state);
+    return { ...state, isFirst: true };
   }
 
   function repairChoice(choice: JsonObject, position: number): JsonObject {
     const index = isIndex(choice['index']) ? choice['index'] : position;
-    const { calls, isFirst } = callsOf(index);
-    const delta = repairDelta(isObject(choice['delta']) ? choice['delta'] : {}, isFirst, calls);
+    const { calls, deltaOf, isFirst } = stateOf(index);
+    const given = deltaOf(choice);
+    const delta = repairDelta(given ?? {}, isFirst, calls);
     const finish = choice['finish_reason'];
     // Some clients take any text, even an empty one, for the end.
     const isFinishOdd = finish !== undefined && finish !== null && !(typeof finish === 'string' && finish !== '');
     if (delta === choice['delta'] && index === choice['index'] && !isFinishOdd) return choice;
-    return { ...choice, index, delta, ...(isFinishOdd ? { finish_reason: null } : {}) };
+    const { message, ...rest } = choice;
+    const others = given !== undefined && given === message ? rest : choice;
+    return { ...others, index, delta, ...(isFinishOdd ? { finish_reason: null } : {}) };
   }
 
   function repairEnvelope(chunk: JsonObject): Record<string, unknown> {
@@ -72,6 +76,8 @@ export function createChunkRepair(options: ChunkRepairOptions): ChunkRepair {
     return isSame && Object.keys(mended).length === 0 ? undefined : { ...chunk, ...mended, choices };
   };
 }
+
+type ChoiceState = { readonly calls: CallRepair; readonly deltaOf: DeltaReader };
 
 function isEnvelopeField(key: string, value: unknown): boolean {
   return key === 'created' ? Number.isFinite(value) : typeof value === 'string';

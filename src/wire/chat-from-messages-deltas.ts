@@ -14,6 +14,7 @@ export interface MessagesChunks {
 /** `index` counts calls, or pieces of thinking: not blocks. */
 type Block =
   | { readonly kind: 'text' }
+  | { readonly kind: 'other' }
   | { readonly kind: 'thinking'; readonly index: number }
   | { readonly kind: 'tool'; readonly index: number; readonly input: JsonObject; hasArguments: boolean };
 
@@ -36,6 +37,7 @@ export function createMessagesChunks(toolNames: ToolNameMap): MessagesChunks {
       }
       case 'redacted_thinking':
         thoughts += 1;
+        open.set(at, { kind: 'other' });
         return [detailDelta({ type: 'reasoning.encrypted', data: block['data'] }, thoughts - 1)];
       case 'tool_use':
         toolCalls += 1;
@@ -43,8 +45,16 @@ export function createMessagesChunks(toolNames: ToolNameMap): MessagesChunks {
         return [callDelta(block, toolCalls - 1, toolNames)];
       default:
         // A tool that the upstream runs itself, its result, or a kind to come.
+        open.set(at, { kind: 'other' });
         return [];
     }
+  }
+
+  /** Some upstreams leave out the start of a block: its first delta says as much, save for a call, which has no name. */
+  function startByDelta(at: unknown, type: unknown): Block | undefined {
+    if (type === 'text_delta') start(at, { type: 'text' });
+    if (type === 'thinking_delta' || type === 'signature_delta') start(at, { type: 'thinking' });
+    return open.get(at);
   }
 
   function stop(at: unknown, block: Block): JsonObject[] {
@@ -60,15 +70,18 @@ export function createMessagesChunks(toolNames: ToolNameMap): MessagesChunks {
     take(type, event) {
       const { index: at, content_block: begun, delta } = event;
       if (type === 'content_block_start') return isObject(begun) ? start(at, begun) : [];
+      if (type === 'content_block_delta' && isObject(delta)) {
+        const block = open.get(at) ?? startByDelta(at, delta['type']);
+        return block === undefined ? [] : renderDelta(block, delta);
+      }
       const block = open.get(at);
-      if (block === undefined) return [];
-      if (type === 'content_block_delta') return isObject(delta) ? renderDelta(block, delta) : [];
-      return type === 'content_block_stop' ? stop(at, block) : [];
+      return type === 'content_block_stop' && block !== undefined ? stop(at, block) : [];
     },
   };
 }
 
 function renderDelta(block: Block, delta: JsonObject): JsonObject[] {
+  if (block.kind === 'other') return [];
   if (delta['type'] === 'text_delta') return textDelta(delta['text']);
   if (block.kind === 'thinking' && delta['type'] === 'thinking_delta') {
     return thinkingDelta(delta['thinking'], block.index);

@@ -33,6 +33,7 @@ export function createChatFromMessagesRelay(options: ChatFromMessagesOptions): S
 
 class ChatFromMessagesRelay implements StreamRelay {
   started = false;
+  events = 0;
   failure: SvcError | undefined;
   done = false;
   usage: Usage | undefined;
@@ -121,6 +122,7 @@ class ChatFromMessagesRelay implements StreamRelay {
 
   #handleEvent(type: string, event: JsonObject): void {
     if (!this.started) this.#start(isObject(event['message']) ? event['message'] : {});
+    this.events += 1;
     this.deliveredBytes += eventPayloadBytes(event);
     if (type === 'message_delta') {
       this.#noteEnd(event);

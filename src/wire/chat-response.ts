@@ -19,11 +19,13 @@ export function parseChatResponse(value: unknown): NeutralResponse {
   const { answer, choice, message } = openAnswer(value);
   const { nativeFinish, stopSequence } = parseChoiceEnd(choice);
   const refusal = message['refusal'];
+  const content = parseContent(message);
+  if (isNamelessCall(content) && !refusal) throw invalidAnswer('is a tool call without a name');
   return withoutUndefined<NeutralResponse>({
     id: stringOf(answer['id']),
     model: stringOf(answer['model']),
     created: typeof answer['created'] === 'number' ? answer['created'] : 0,
-    content: parseContent(message),
+    content,
     refusal: typeof refusal === 'string' && refusal !== '' ? refusal : undefined,
     finishReason: finishReasonOf(choice),
     stopSequence,
@@ -122,8 +124,22 @@ function parseToolCall(call: JsonObject): ToolCall {
     type: 'tool_call',
     id: toAcceptedToolId(stringOf(call['id'])),
     name: stringOf(named['name']),
-    arguments: argumentsOf(named['arguments']),
+    arguments: readArguments(named['arguments']),
   };
+}
+
+/** An object may be nested deeper than JSON can be written. */
+function readArguments(value: unknown): string {
+  try {
+    return argumentsOf(value);
+  } catch (cause) {
+    throw invalidAnswer('nests the arguments of a tool call too deeply', cause);
+  }
+}
+
+/** Clients can do nothing with a call of nothing. */
+function isNamelessCall(content: NeutralResponse['content']): boolean {
+  return content.length > 0 && content.every((part) => part.type === 'tool_call' && part.name === '');
 }
 
 function textBytesOf(choices: unknown): number {

@@ -1,6 +1,7 @@
 // A Chat stream for a Chat caller: the upstream's own bytes, event by event, with usage, errors and the end watched.
 
 import { type ByteRun, type ByteRuns, createByteRuns, wholeRun } from './byte-runs.ts';
+import { isPing } from './chat-chunk-delta.ts';
 import { type ChunkRepair, createChunkRepair } from './chat-chunk-repair.ts';
 import { createChunkScanner } from './chat-chunk-scan.ts';
 import { mediaBytesOf } from './chat-payload.ts';
@@ -41,6 +42,7 @@ const FRAME_END = Buffer.from('\n\n');
 
 class ChatStreamRelay implements StreamRelay {
   started = false;
+  events = 0;
   failure: SvcError | undefined;
   done = false;
   usage: Usage | undefined;
@@ -62,6 +64,9 @@ class ChatStreamRelay implements StreamRelay {
   #envelope: JsonObject = {};
   /** Choice 0 has been seen: the scanner alone suffices for its plain text. */
   #sawChoice = false;
+  /** Something of the answer has gone to the caller; calls have come, with or without a name. */
+  #hasContent = false;
+  #sawCalls = false;
   /** Indexes of choices that go on, and of those that have ended. */
   readonly #open = new Set<number>();
   readonly #ended = new Set<number>();
@@ -135,11 +140,13 @@ class ChatStreamRelay implements StreamRelay {
       return;
     }
     const sight = this.#scan(bytes, dataStart, dataEnd);
-    if (sight.needsParse || !this.#sawChoice || frame.event === 'error') {
+    if (sight.needsParse || !this.#sawChoice || frame.event === 'error' || frame.event === 'ping') {
       this.#handleParsed(frame, sight.textBytes);
       return;
     }
+    this.events += 1;
     this.deliveredBytes += sight.textBytes;
+    if (sight.textBytes > 0) this.#hasContent = true;
     this.#forward(runOf(frame));
   };
 
@@ -147,12 +154,14 @@ class ChatStreamRelay implements StreamRelay {
     const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
     if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
     this.failure = findStreamError(chunk, frame.event);
-    if (this.failure !== undefined) return;
+    if (this.failure !== undefined || isPing(chunk, frame.event)) return;
     const repaired = this.#repair(chunk);
     const whole = repaired ?? chunk;
     const hasFinish = this.#noteChoices(whole['choices']);
+    this.#noteCalls(chunk['choices']);
     if (!this.started) this.#envelope = envelopeOf(whole);
     this.started = true;
+    this.events += 1;
     this.deliveredBytes += textBytes;
     const run = repaired === undefined ? runOf(frame) : wholeRun(toFrame(JSON.stringify(repaired)));
     if (isObject(chunk['usage'])) this.#forwardUsage(whole, run, hasFinish);
@@ -195,7 +204,10 @@ class ChatStreamRelay implements StreamRelay {
     for (const choice of Array.isArray(choices) ? choices : []) {
       const index = Number(choice['index']);
       if (index === 0) this.#sawChoice = true;
-      if (isObject(choice['delta'])) this.deliveredBytes += mediaBytesOf(choice['delta']);
+      if (isObject(choice['delta'])) {
+        this.deliveredBytes += mediaBytesOf(choice['delta']);
+        this.#hasContent ||= hasContent(choice['delta']);
+      }
       const reason = parseFinishReason(choice['finish_reason']);
       this.#noteEnd(index, reason !== undefined);
       if (reason === undefined) continue;
@@ -203,6 +215,16 @@ class ChatStreamRelay implements StreamRelay {
       this.finishReason ??= reason;
     }
     return hasFinish;
+  }
+
+  /** Calls without a name don't reach the caller: an answer of nothing else is none. */
+  #noteCalls(choices: unknown): void {
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      const delta: unknown = isObject(choice) ? (choice['delta'] ?? choice['message']) : undefined;
+      if (isObject(delta) && Array.isArray(delta['tool_calls'])) this.#sawCalls ||= delta['tool_calls'].some(isObject);
+    }
+    const isEmpty = this.#sawCalls && !this.#hasContent && this.#ended.size > 0 && this.#open.size === 0;
+    if (isEmpty) throw new TypeError('the answer is a nameless call');
   }
 
   #noteEnd(index: number, hasEnded: boolean): void {
@@ -247,6 +269,11 @@ function runOf(frame: SseFrame): ByteRun {
 
 function toFrame(json: string | Uint8Array): Uint8Array {
   return typeof json === 'string' ? Buffer.from(renderSseData(json)) : Buffer.concat([DATA_PREFIX, json, FRAME_END]);
+}
+
+function hasContent(delta: JsonObject): boolean {
+  const { role: _speaker, ...said } = delta;
+  return Object.values(said).some((value) => (Array.isArray(value) ? value.length > 0 : Boolean(value)));
 }
 
 function envelopeOf({ id, object, created, model }: JsonObject): JsonObject {

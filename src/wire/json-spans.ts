@@ -5,6 +5,9 @@ import { depthChange, skipString } from './json-scan.ts';
 /** Byte offsets of one value; `end` is the first byte after it. */
 export type Span = { readonly start: number; readonly end: number };
 
+/** Messages, blocks and tools have a handful. */
+const MAX_FIELDS = 1000;
+
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
@@ -12,12 +15,12 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** The items of an array, in order; none where the value is no array. */
-export function arrayItems(bytes: Buffer, value: Span): readonly Span[] {
+/** The items of an array, in order, at most `max`; none where the value is no array. */
+export function arrayItems(bytes: Buffer, value: Span, max: number = Number.POSITIVE_INFINITY): readonly Span[] {
   if (bytes[value.start] !== OPEN_BRACKET) return [];
   const items: Span[] = [];
   let at = skipBetween(bytes, value.start + 1, value.end);
-  while (at < value.end - 1) {
+  while (at < value.end - 1 && items.length < max) {
     const end = skipValue(bytes, at, value.end - 1);
     items.push({ start: at, end });
     at = skipBetween(bytes, end, value.end);
@@ -25,7 +28,7 @@ export function arrayItems(bytes: Buffer, value: Span): readonly Span[] {
   return items;
 }
 
-/** The values of an object by key; undefined where the value is no object, or names a key twice. */
+/** The values of an object by key; undefined where the value is no object, names a key twice, or has over 1,000 keys. */
 export function objectFields(bytes: Buffer, value: Span): ReadonlyMap<string, Span> | undefined {
   if (bytes[value.start] !== OPEN_BRACE) return undefined;
   const fields = new Map<string, Span>();
@@ -33,7 +36,7 @@ export function objectFields(bytes: Buffer, value: Span): ReadonlyMap<string, Sp
   while (at < value.end - 1) {
     const keyEnd = skipString(bytes, at, value.end);
     const key = textAt(bytes, { start: at, end: keyEnd }) ?? '';
-    if (fields.has(key)) return undefined;
+    if (fields.has(key) || fields.size === MAX_FIELDS) return undefined;
     const start = skipBetween(bytes, keyEnd, value.end);
     const end = skipValue(bytes, start, value.end - 1);
     fields.set(key, { start, end });

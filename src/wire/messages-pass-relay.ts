@@ -33,6 +33,7 @@ type HeldEvent = { readonly type: string; readonly data: Buffer };
 
 class MessagesPassRelay implements StreamRelay {
   started = false;
+  events = 0;
   failure: SvcError | undefined;
   done = false;
   usage: Usage | undefined;
@@ -128,7 +129,10 @@ class MessagesPassRelay implements StreamRelay {
       this.deliveredBytes += textBytes;
       at = end + FRAME_END.length;
     }
-    if (at > 0) this.#output.add({ bytes, start: 0, end: at });
+    if (at > 0) {
+      this.events += 1;
+      this.#output.add({ bytes, start: 0, end: at });
+    }
     return at;
   }
 
@@ -140,6 +144,7 @@ class MessagesPassRelay implements StreamRelay {
       this.#handleParsed(bytes.subarray(dataStart, dataEnd), frame.event);
       return;
     }
+    this.events += 1;
     this.deliveredBytes += textBytes;
     this.#output.add(wholeRun(DELTA_START));
     this.#output.add({ bytes, start: dataStart, end: dataEnd });
@@ -163,7 +168,10 @@ class MessagesPassRelay implements StreamRelay {
   }
 
   #note(type: string, event: JsonObject): void {
-    if (type !== 'ping') this.started = true;
+    if (type !== 'ping') {
+      this.started = true;
+      this.events += 1;
+    }
     this.deliveredBytes += eventPayloadBytes(event);
     if (type === 'message_start' && isObject(event['message'])) {
       this.#startUsage = event['message']['usage'];

@@ -1,7 +1,7 @@
 // What the deltas of a Chat stream say, turned into the content blocks of a Messages stream.
 
 import { isObject, type JsonObject } from './field-checks.ts';
-import { createBlockQueue } from './messages-block-queue.ts';
+import { createBlockQueue, type StreamBlock } from './messages-block-queue.ts';
 import {
   createRedactedBlock,
   createTextBlock,
@@ -38,6 +38,7 @@ export class MessagesStreamContent {
   readonly #queue = createBlockQueue();
   readonly #slotOf = createToolCallSlots();
   readonly #tools: ToolBlock[] = [];
+  #blocks = 0;
   #lastThinking: ThinkingBlock | undefined;
 
   constructor(options: ContentOptions) {
@@ -57,10 +58,13 @@ export class MessagesStreamContent {
     if (isObject(delta['function_call'])) this.#addToolPiece({ index: 0, function: delta['function_call'] });
   }
 
+  /** Throws TypeError where calls without a name are all there was. */
   finish(): void {
     const unnamed = this.#queue.finish();
     this.toolCalls -= unnamed;
     if (unnamed > 0) this.anomalies.add('tool_call_without_name');
+    if (unnamed > 0 && unnamed === this.#blocks && this.refusal === '')
+      throw new TypeError('the answer is a nameless call');
   }
 
   take(): string {
@@ -72,7 +76,7 @@ export class MessagesStreamContent {
     let block = this.#queue.last();
     if (block?.kind !== 'text') {
       block = createTextBlock();
-      this.#queue.open(block);
+      this.#open(block);
     }
     this.#queue.add(block, { type: 'text_delta', key: 'text', text, byteLength: this.#count(text) });
   }
@@ -117,13 +121,13 @@ export class MessagesStreamContent {
   }
 
   #openRedacted(data: string): void {
-    this.#queue.open(createRedactedBlock(data), data.length);
+    this.#open(createRedactedBlock(data), data.length);
   }
 
   #startThinking(): ThinkingBlock {
     const block = createThinkingBlock();
     this.#lastThinking = block;
-    this.#queue.open(block);
+    this.#open(block);
     return block;
   }
 
@@ -140,7 +144,7 @@ export class MessagesStreamContent {
       tool.identify(piece.id, piece.name);
       this.#tools.push(tool);
       this.toolCalls += 1;
-      this.#queue.open(tool);
+      this.#open(tool);
     } else {
       tool.identify(piece.id, piece.name);
     }
@@ -155,6 +159,11 @@ export class MessagesStreamContent {
     const isTaken = this.#queue.add(tool, delta);
     // After the object's end only white space can follow that means anything.
     if (!isTaken && text.trim() !== '') this.anomalies.add('tool_arguments_after_end');
+  }
+
+  #open(block: StreamBlock, byteLength = 0): void {
+    this.#blocks += 1;
+    this.#queue.open(block, byteLength);
   }
 
   #count(text: string): number {

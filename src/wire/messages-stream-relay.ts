@@ -1,5 +1,6 @@
 // A Chat stream for a Messages caller: the events that dialect has, in the order it asks for.
 
+import { createDeltaReader, isPing } from './chat-chunk-delta.ts';
 import { mediaBytesOf } from './chat-payload.ts';
 import { type ChargedCount, isEmptyUsage, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
@@ -35,6 +36,7 @@ export function createMessagesStreamRelay(options: MessagesStreamOptions): Strea
 
 class MessagesStreamRelay implements StreamRelay {
   started = false;
+  events = 0;
   failure: SvcError | undefined;
   done = false;
   usage: Usage | undefined;
@@ -45,6 +47,7 @@ class MessagesStreamRelay implements StreamRelay {
   readonly #content: MessagesStreamContent;
   readonly #usageAnomalies = new Set<string>();
   #end: ChoiceEnd | undefined;
+  readonly #deltaOf = createDeltaReader();
   #mediaBytes = 0;
   #output = '';
 
@@ -126,12 +129,13 @@ class MessagesStreamRelay implements StreamRelay {
     const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
     if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
     this.failure = findStreamError(chunk, frame.event);
-    if (this.failure === undefined) this.#handleChunk(chunk);
+    if (this.failure === undefined && !isPing(chunk, frame.event)) this.#handleChunk(chunk);
   };
 
   #handleChunk(chunk: JsonObject): void {
     if (!this.started) this.#output += this.#renderStart();
     this.started = true;
+    this.events += 1;
     const choice = findChoice(chunk['choices']);
     // What a model says after its own end is no part of the answer; usage still is.
     if (choice !== undefined && !this.finished) this.#handleChoice(choice);
@@ -144,10 +148,11 @@ class MessagesStreamRelay implements StreamRelay {
   }
 
   #handleChoice(choice: JsonObject): void {
-    if (isObject(choice['delta'])) {
-      this.#content.addDelta(choice['delta']);
+    const delta = this.#deltaOf(choice);
+    if (delta !== undefined) {
+      this.#content.addDelta(delta);
       // The dialect has no form for media from a model; generated and paid for they are all the same.
-      this.#mediaBytes += mediaBytesOf(choice['delta']);
+      this.#mediaBytes += mediaBytesOf(delta);
     }
     const end = parseChoiceEnd(choice);
     if (end.finishReason !== undefined) {

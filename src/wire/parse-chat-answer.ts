@@ -20,7 +20,9 @@ export function findUpstreamError(answer: JsonObject): SvcError | undefined {
   const choice = findChoice(answer['choices']);
   if (choice === undefined) return undefined;
   const error = choice['error'];
-  return isFailure(error) || choice['finish_reason'] === 'error' ? parseUpstreamError(error) : undefined;
+  return isFailure(error) || parseFinishReason(choice['finish_reason']) === 'error'
+    ? parseUpstreamError(error)
+    : undefined;
 }
 
 /** Some upstreams send `"error": null` or `""` with every good answer. */

@@ -35,20 +35,34 @@ export function renderMessagesResponse(
     role: 'assistant',
     model: response.model === '' ? (options.model ?? '') : response.model,
     content: parts.map((part) => renderBlock(part, options.toolNames, chooseId)),
+    container: null,
+    diagnostics: null,
+    stop_details: null,
     ...renderStop({ ...response, toolCalls }),
-    usage: renderMessagesUsage(options.usage ?? response.usage, options.cost),
+    usage: { ...UNKNOWN_USAGE, ...renderMessagesUsage(options.usage ?? response.usage, options.cost) },
   };
 }
+
+/** What clients' types promise to be there and a Chat upstream has no word for. */
+const UNKNOWN_USAGE = {
+  cache_creation: null,
+  inference_geo: null,
+  output_tokens_details: null,
+  server_tool_use: null,
+  service_tier: null,
+  speed: null,
+};
 
 function renderBlock(
   part: TextPart | ThinkingPart | ToolCall,
   toolNames: ToolNameMap,
   chooseId: (id: string) => string,
 ): JsonObject {
-  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'text') return { type: 'text', text: part.text, citations: null };
   if (part.type === 'tool_call') {
     const input = toInput(part.arguments);
-    return { type: 'tool_use', id: chooseId(part.id), name: toolNames.toCaller(part.name), input };
+    const name = toolNames.toCaller(part.name);
+    return { type: 'tool_use', id: chooseId(part.id), name, input, caller: { type: 'direct' } };
   }
   if (part.encrypted !== undefined) return { type: 'redacted_thinking', data: part.encrypted };
   return { type: 'thinking', thinking: part.text, signature: part.signature ?? '' };

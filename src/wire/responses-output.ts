@@ -85,7 +85,7 @@ export class ResponsesOutput {
     if (text !== '') this.#addArguments(call, text);
   }
 
-  /** Closes everything, in order. An answer that was cut leaves what it was cut in incomplete. */
+  /** Closes everything, in order. An answer that was cut leaves what it was cut in incomplete. Throws TypeError where calls without a name are all there was. */
   finish(reason: FinishReason): void {
     const isCut = reason === 'length' || reason === 'content_filter';
     const wholeItems = new Set<OutputItem>();
@@ -93,7 +93,9 @@ export class ResponsesOutput {
     for (const item of this.#items) {
       if (item.isOpen) item.close(isCut && !wholeItems.has(item) ? 'incomplete' : 'completed');
     }
-    if (this.#calls.some((call) => call.item === undefined)) this.anomalies.add('tool_call_without_name');
+    if (!this.#calls.some((call) => call.item === undefined)) return;
+    this.anomalies.add('tool_call_without_name');
+    if (this.#items.length === 0) throw new TypeError('the answer is a nameless call');
   }
 
   /** The items as they are now, in the order they began. */

@@ -1,10 +1,11 @@
 // A Chat stream for a Responses caller: the events that dialect has, numbered and in the order it asks for.
 
+import { createDeltaReader, isPing } from './chat-chunk-delta.ts';
 import { mediaBytesOf } from './chat-payload.ts';
-import { type ChargedCount, parseChatUsage } from './chat-usage.ts';
+import { type ChargedCount, isEmptyUsage, parseChatUsage } from './chat-usage.ts';
 import { isObject, type JsonObject } from './field-checks.ts';
 import type { FinishReason, Usage } from './neutral.ts';
-import { findChoice, findUpstreamError, parseChoiceEnd } from './parse-chat-answer.ts';
+import { findChoice, parseChoiceEnd } from './parse-chat-answer.ts';
 import { renderError } from './render-error.ts';
 import {
   endStatusOf,
@@ -17,7 +18,7 @@ import { ResponsesOutput, type ResponsesOutputOptions } from './responses-output
 import { ResponsesStreamContent } from './responses-stream-content.ts';
 import { createSseParser, type SseFrame, type SseParser } from './sse-parser.ts';
 import { renderSseComment, renderSseEvent } from './sse-writer.ts';
-import { earlyEnd, isDoneMark, overflow, unreadable } from './stream-failures.ts';
+import { earlyEnd, findStreamError, isDoneMark, overflow, unreadable } from './stream-failures.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import type { SvcError } from './svc-error.ts';
 
@@ -34,6 +35,7 @@ export function createResponsesStreamRelay(options: ResponsesStreamOptions): Str
 
 class ResponsesStreamRelay implements StreamRelay {
   started = false;
+  events = 0;
   failure: SvcError | undefined;
   done = false;
   finishReason: FinishReason | undefined;
@@ -45,6 +47,7 @@ class ResponsesStreamRelay implements StreamRelay {
   readonly #output: ResponsesOutput;
   readonly #content: ResponsesStreamContent;
   readonly #usageAnomalies = new Set<string>();
+  readonly #deltaOf = createDeltaReader();
   #mediaBytes = 0;
   #sequence = 0;
   #events = '';
@@ -137,8 +140,8 @@ class ResponsesStreamRelay implements StreamRelay {
     }
     const chunk: unknown = JSON.parse(frame.bytes.toString('utf8', frame.dataStart, frame.dataEnd));
     if (!isObject(chunk)) throw new TypeError('a chunk is not an object');
-    this.failure = findUpstreamError(chunk);
-    if (this.failure === undefined) this.#handleChunk(chunk);
+    this.failure = findStreamError(chunk, frame.event);
+    if (this.failure === undefined && !isPing(chunk, frame.event)) this.#handleChunk(chunk);
   };
 
   #handleChunk(chunk: JsonObject): void {
@@ -147,21 +150,24 @@ class ResponsesStreamRelay implements StreamRelay {
       this.#emitResponse('response.in_progress', { status: 'in_progress' });
     }
     this.started = true;
+    this.events += 1;
     const choice = findChoice(chunk['choices']);
     // What a model says after its own end is no part of the answer; usage still is.
     if (choice !== undefined && !this.finished) this.#handleChoice(choice);
     const parsed = parseChatUsage(chunk['usage']);
-    if (parsed === undefined) return;
+    // Some upstreams end with an empty count: it does not take back a real one.
+    if (parsed === undefined || (isEmptyUsage(parsed.usage) && this.usage !== undefined)) return;
     this.usage = parsed.usage;
     this.usageMissing = parsed.missing;
     for (const anomaly of parsed.anomalies) this.#usageAnomalies.add(anomaly);
   }
 
   #handleChoice(choice: JsonObject): void {
-    if (isObject(choice['delta'])) {
-      this.#content.addDelta(choice['delta']);
+    const delta = this.#deltaOf(choice);
+    if (delta !== undefined) {
+      this.#content.addDelta(delta);
       // There is no item here for media from a model; generated and paid for they are all the same.
-      this.#mediaBytes += mediaBytesOf(choice['delta']);
+      this.#mediaBytes += mediaBytesOf(delta);
     }
     const { finishReason } = parseChoiceEnd(choice);
     if (finishReason === undefined) return;

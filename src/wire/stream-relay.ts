@@ -11,6 +11,8 @@ export interface StreamRelay {
   end(): Uint8Array;
   /** True once the first real event (not a comment, not an error) has arrived. */
   readonly started: boolean;
+  /** Real events so far: comments and pings are none, what is held back is one all the same. */
+  readonly events: number;
   /** Set when the stream carried an error, was malformed or (after `end`) ended without a finish reason. */
   readonly failure: SvcError | undefined;
   /** True once every choice has its finish reason. */

@@ -23,15 +23,36 @@ export function createToolCallSlots(): (call: JsonObject) => ToolCallPiece {
   const slotByIndex = new Map<number, number>();
   const slotById = new Map<string, number>();
   const idBySlot: string[] = [];
+  const nameBySlot: string[] = [];
 
   function find(index: unknown, id: string, name: string): number | undefined {
     const known = id === '' ? undefined : slotById.get(id);
-    if (known !== undefined) return known;
-    const isNewCall = id !== '' && name !== '';
-    if (typeof index !== 'number') return id === '' && name === '' ? lastSlot() : undefined;
-    const slot = slotByIndex.get(index);
+    if (typeof index === 'number') return findNumbered(slotByIndex.get(index), known, id, name);
+    return known ?? (id === '' && name === '' ? lastSlot() : undefined);
+  }
+
+  /** `slot` is what the number says, `known` what the id says. */
+  function findNumbered(
+    slot: number | undefined,
+    known: number | undefined,
+    id: string,
+    name: string,
+  ): number | undefined {
+    if (slot !== undefined && idBySlot[slot] === id) return slot;
+    // Some upstreams give several calls one id: with another number and another name it is another call.
+    if (known !== undefined) return isOfName(known, name) ? known : unnamed(slot);
     // Some upstreams give every call the index 0: another id with a name is another call.
-    return slot !== undefined && isNewCall && idBySlot[slot] !== '' ? undefined : slot;
+    const isNewCall = id !== '' && name !== '' && slot !== undefined && idBySlot[slot] !== '';
+    return isNewCall ? undefined : slot;
+  }
+
+  function isOfName(slot: number, name: string): boolean {
+    return name === '' || nameBySlot[slot] === '' || nameBySlot[slot] === name;
+  }
+
+  /** The slot as long as neither id nor name of its call are known. */
+  function unnamed(slot: number | undefined): number | undefined {
+    return slot !== undefined && idBySlot[slot] === '' && nameBySlot[slot] === '' ? slot : undefined;
   }
 
   function lastSlot(): number | undefined {
@@ -43,7 +64,11 @@ export function createToolCallSlots(): (call: JsonObject) => ToolCallPiece {
     const found = find(call['index'], id, name);
     const slot = found ?? idBySlot.length;
     if (slot >= MAX_TOOL_CALLS) throw new RangeError('too many tool calls');
-    if (found === undefined) idBySlot.push('');
+    if (found === undefined) {
+      idBySlot.push('');
+      nameBySlot.push('');
+    }
+    if (nameBySlot[slot] === '') nameBySlot[slot] = name;
     if (id !== '' && idBySlot[slot] === '') {
       idBySlot[slot] = id;
       slotById.set(id, slot);

@@ -482,4 +482,15 @@ describe('the lines printed', () => {
     const { stdout } = await promisify(execFile)(process.execPath, args, { env: cleanEnv(env), cwd: ROOT });
     expect(stdout).toContain('sandbox');
   });
+
+  it('of the AI SDK name its three providers, each with /v1 in the address, and structured answers', async () => {
+    const { lines } = await printed('ai-sdk');
+    const [{ text }] = lines;
+    for (const provider of ['createOpenAICompatible', 'createOpenAI', 'createAnthropic']) {
+      expect(text).toMatch(new RegExp(`import \\{ ${provider} \\} from '@ai-sdk/`));
+      expect(text).toContain(`${provider}({`);
+    }
+    expect(text.split(`baseURL: "${daemon.url}/v1"`)).toHaveLength(4);
+    expect(text).toContain('supportsStructuredOutputs: true');
+  });
 });

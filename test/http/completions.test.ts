@@ -101,6 +101,30 @@ describe('Chat to Chat', () => {
     expect(arrived()?.body.toString()).toBe(body);
   });
 
+  it.each([
+    ['left out', '"q": 1.50}', '"q": 1.50,'],
+    ['null', '"usage":null, "q": 1.50}', ''],
+    ['empty', '"usage": {}}', ''],
+  ])('tells the caller what it is charged for where the usage is %s', async (_name, end, kept) => {
+    const choice = '{"index":0,"message":{"role":"assistant","content":"One two three."},"finish_reason":"stop"}';
+    const raw = `{"id":"g", "choices":[${choice}],${end}`;
+    gateway.upstream.queue({ raw: [raw], headers: { 'content-type': 'application/json' } });
+    const answer = await gateway.post(CHAT, chatBody);
+    const text = await answer.text();
+    expect(text).toContain(`{"id":"g", "choices":[${choice}],${kept}`);
+    const id = answer.headers.get('x-request-id');
+    const entry = (await gateway.usage()).find(({ request_id }) => request_id === id);
+    const { usage } = JSON.parse(text);
+    expect(usage).toMatchObject({
+      prompt_tokens: entry?.['input_tokens'],
+      completion_tokens: entry?.['output_tokens'],
+      total_tokens: usage.prompt_tokens + usage.completion_tokens,
+      cost: Number(entry?.cost),
+    });
+    expect(usage.completion_tokens).toBeGreaterThan(0);
+    expect(usage.cost).toBeGreaterThan(0);
+  });
+
   it('changes only what must change', async () => {
     const body =
       '{"svc":{"weights":{"speed":0,"quality":0,"cost":100}},"model":"svc:auto","messages":[{"role":"user","content":"Hi"}],"big": 9007199254740993,"stream":true}';
@@ -413,6 +437,20 @@ describe('GET /v1/models', () => {
 });
 
 describe('POST /v1/route', () => {
+  it('says that reasoning was asked for and nobody has it', async () => {
+    const asked = { model: 'svc:fast', messages: user, reasoning_effort: 'high' };
+    const decide = async (body: object): Promise<Record<string, unknown>> =>
+      (await (await gateway.post('/v1/route', body)).json()) as Record<string, unknown>;
+    const without = await decide({ ...asked, reasoning_effort: 'none' });
+    const { why, needs, chosen } = await decide(asked);
+    expect(why).toBe(`${without['why']} No model that can serve it has reasoning, so it goes without.`);
+    expect([needs, chosen]).toMatchObject([{ reasoning: false }, without['chosen']]);
+    const answer = await gateway.post(CHAT, asked);
+    const id = answer.headers.get('x-request-id');
+    const entry = (await gateway.usage()).find(({ request_id }) => request_id === id);
+    expect(entry?.['decision']).toMatchObject({ why, needs: { reasoning: false } });
+  });
+
   it.each([
     ['a Chat body', { model: 'svc:auto', messages: user }],
     ['a Messages body', { model: 'svc:auto', system: 'Be brief.', messages: user }],

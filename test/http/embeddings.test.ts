@@ -98,6 +98,8 @@ describe('what comes back', () => {
     expect(await answer.text()).toBe(raw.replace('16}', '16,"cost":0.00000032}'));
     expect(answer.headers.get('x-svc-model')).toBe('test/embed');
     expect(answer.headers.get('x-svc-classifier')).toBe('passthrough');
+    expect(answer.headers.get('x-svc-task-type')).toBeNull();
+    expect(answer.headers.get('x-svc-complexity')).toBeNull();
     expect(answer.headers.get('x-ratelimit-remaining-tokens')).toBeTruthy();
   });
 

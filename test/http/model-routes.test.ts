@@ -117,6 +117,84 @@ describe('the list', () => {
   });
 });
 
+describe('a page, as Anthropic’s clients ask for one', () => {
+  const page = async (query: string) => {
+    const headers = { 'x-api-key': gateway.daemon.key, 'anthropic-version': '2023-06-01' };
+    return fetch(`${gateway.daemon.url}/v1/models${query}`, { headers });
+  };
+  const [auto, fast, balanced, best] = VIRTUAL;
+
+  it.each([
+    ['?limit=1', [auto], true],
+    ['?limit=2&after_id=svc:auto', [fast, balanced], true],
+    ['?limit=2&before_id=svc:best', [fast, balanced], true],
+    ['?limit=3&before_id=svc:best', [auto, fast, balanced], false],
+    ['?before_id=svc:balanced', [auto, fast], false],
+    ['?before_id=svc:auto', [], false],
+    ['?after_id=svc:auto&before_id=svc:best', [fast, balanced], false],
+    ['?limit=1&after_id=svc:auto&before_id=svc:best', [fast], true],
+  ])('%s is %j', async (query, ids, has_more) => {
+    const answer = (await (await page(query)).json()) as { data: { id: string }[] };
+    expect(answer.data.map(({ id }) => id)).toEqual(ids);
+    expect(answer).toMatchObject({ has_more, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null });
+  });
+
+  it('is whole without a limit, and with one that is large enough', async () => {
+    const [all, most] = await Promise.all(['', '?limit=1000'].map(async (query) => (await page(query)).json()));
+    expect(most).toEqual(all);
+    expect(all).toMatchObject({ has_more: false, first_id: auto });
+    expect((all as { data: unknown[] }).data.length).toBeGreaterThan(VIRTUAL.length);
+    const last = (all as { last_id: string }).last_id;
+    expect(await (await page(`?after_id=${encodeURIComponent(last)}`)).json()).toMatchObject({
+      data: [],
+      has_more: false,
+    });
+    expect(best).toBe('svc:best');
+  });
+
+  it.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5', 'limit=', 'after_id=x', 'before_id=x'])(
+    'is refused with %s',
+    async (query) => {
+      const answer = await page(`?${query}`);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain(query.split('=')[0]);
+    },
+  );
+
+  it('comes as often as the client turns the pages', async () => {
+    let pages = 0;
+    const ids: string[] = [];
+    for await (const each of (await anthropic.models.list({ limit: 2 })).iterPages()) {
+      pages += 1;
+      expect(each.data.length).toBeLessThanOrEqual(2);
+      ids.push(...each.data.map(({ id }) => id));
+    }
+    expect(pages).toBe(Math.ceil(ids.length / 2));
+    expect(ids.slice(0, 4)).toEqual(VIRTUAL);
+  });
+});
+
+describe('what Anthropic’s clients are promised of a model', () => {
+  it.each([
+    ['svc:auto', null, null],
+    ['test/good', 128_000, 16_384],
+  ])('is there for %s', async (id, max_input_tokens, max_tokens) => {
+    expect(await anthropic.models.retrieve(id)).toMatchObject({
+      capabilities: null,
+      line: null,
+      lifecycle: 'active',
+      deprecated_at: null,
+      retires_at: null,
+      max_input_tokens,
+      max_tokens,
+    });
+  });
+
+  it('has null where the upstream says no limit of output', async () => {
+    expect((await anthropic.models.retrieve('plain')).max_tokens).toBeNull();
+  });
+});
+
 describe('the front door', () => {
   it.each(['/', '/?x=1'])('GET %s names svc and lists the endpoints, without a key', async (path) => {
     const answer = await fetch(gateway.daemon.url + path);

@@ -36,10 +36,7 @@ const CHAT = `{ "model": "test/cheap",  "x_new": 1.50, "messages": [
   {"role": "assistant", "content": "Let me see. \\nNow.", "tool_calls": [${JSON.stringify(CALL)}]},
   {"role": "tool", "tool_call_id": "call_1", "content": ${JSON.stringify(RESULT)}}
 ] }`;
-const CHAT_LESS = CHAT.replace('Be brief. \\n', 'Be brief.\\n').replace(
-  JSON.stringify(RESULT),
-  JSON.stringify(JSON.stringify(JSON.parse(RESULT))),
-);
+const CHAT_LESS = CHAT.replace(JSON.stringify(RESULT), JSON.stringify(JSON.stringify(JSON.parse(RESULT))));
 const MESSAGES = {
   model: 'test/cheap',
   max_tokens: 50,
@@ -123,5 +120,28 @@ describe('lossless', () => {
 
   it('refuses what can’t be parsed as ever', async () => {
     expect((await send('/v1/chat/completions', '{"model": ')).status).toBe(400);
+  });
+
+  it('keeps tabs and blanks at line ends', async () => {
+    const text = 'id\\tnote\\t\\n1 \\t\\t\\n-- \\nAda   \\n';
+    const body = `{"model":"test/cheap","messages":[{"role":"user","content":"${text}"}]}`;
+    expect(await send('/v1/chat/completions', body)).toMatchObject({ status: 200, saved: 0, body });
+  });
+
+  it('sends long bodies as they came', async () => {
+    const long = CHAT.replace('Which rows?', `Which rows? ${'x'.repeat(4 * 1024 * 1024)}`);
+    const { status, saved, body } = await send('/v1/chat/completions', long);
+    expect([status, saved, body === long]).toEqual([200, 0, true]);
+  });
+
+  it('refuses a body of too many entries before any of the work', async () => {
+    const items = `{"role":"user","content":"a"}${',{"role":"tool","content":"[ 1 ]"}'.repeat(900_000)}`;
+    const body = `{"model":"test/cheap","messages":[${items}]}`;
+    const started = performance.now();
+    const answer = await gateway.post('/v1/chat/completions', body);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('10');
+    // It took over six seconds when the work came first; a fraction of one now.
+    expect(performance.now() - started).toBeLessThan(4000);
   });
 });

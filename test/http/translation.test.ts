@@ -108,7 +108,7 @@ describe('a Chat answer for a Messages caller', () => {
     });
     const { answer, text } = await messages(`${ASK}}`);
     expect(answer.status).toBe(200);
-    expect(text).toContain(`{"type":"tool_use","id":"c1","name":"a b","input":${BIG}}`);
+    expect(text).toContain(`{"type":"tool_use","id":"c1","name":"a b","input":${BIG},"caller":{"type":"direct"}}`);
     const { id, usage, stop_reason, model } = JSON.parse(text);
     expect(id).toMatch(/^msg_/);
     expect([stop_reason, model]).toEqual(['tool_use', 'test/cheap']);

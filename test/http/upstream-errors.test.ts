@@ -314,6 +314,12 @@ describe('a refusal that says max_tokens ran out before the first word', () => {
     expect(JSON.parse(names[1]?.[2] ?? '')).toMatchObject({ delta: { stop_reason: 'max_tokens' } });
   });
 
+  it.each([false, true])('costs nothing, stream: %s', async (stream) => {
+    upstream.queue({ status: 400, json: failure(said) });
+    const answer = await post(MESSAGES, stream, { max_tokens: 1 });
+    expect(await answer.text()).toContain('"cost":0');
+  });
+
   it.each([false, true])('stays what it is for a Chat caller, stream: %s', async (stream) => {
     upstream.queue({ status: 400, json: failure(said) });
     const answer = await post(CHAT, stream, { max_tokens: 1 });

@@ -6,8 +6,10 @@ import type { AttemptInput } from '../../src/service/attempt-whole.ts';
 import type { Downstream } from '../../src/service/downstream.ts';
 import { createMeter, Stopper } from '../../src/service/road.ts';
 import type { UpstreamCall, UpstreamHandler } from '../../src/upstream/upstream.ts';
+import { createMessagesPassRelay } from '../../src/wire/messages-pass-relay.ts';
 import type { StreamRelay } from '../../src/wire/stream-relay.ts';
 import { chunk, sse, tool } from '../wire/chat-streams.ts';
+import { messageStart, nativeSse, PING } from '../wire/native-streams.ts';
 import { chatRelay, messagesRelay } from '../wire/stream-relays.ts';
 
 const IDLE_MS = 40_000;
@@ -130,6 +132,16 @@ describe.each(dialects)('a stream for a %s caller', (_dialect, createRelay, ping
     expect(attempt.ending()).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 
+  it('ends where the upstream sends pings only', async () => {
+    const attempt = start(createRelay());
+    attempt.listener.onData(first);
+    for (let second = 0; second < 50; second += 10) {
+      attempt.listener.onData(Buffer.from('event: ping\ndata: {"type":"ping"}\n\n'));
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    expect(attempt.ending()).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  });
+
   it('goes on while the upstream sends what has to wait', async () => {
     const attempt = start(createRelay());
     attempt.listener.onData(first);
@@ -153,4 +165,16 @@ describe.each(dialects)('a stream for a %s caller', (_dialect, createRelay, ping
     attempt.drain();
     expect(attempt.control.resume).toHaveBeenCalledOnce();
   });
+});
+
+it('ends a native stream that pings only, though its client gets the pings', async () => {
+  const attempt = start(createMessagesPassRelay({ requestId: 'req_1' }));
+  attempt.listener.onData(nativeSse(messageStart()));
+  const begun = attempt.written.length;
+  for (let second = 0; second < 50; second += 10) {
+    attempt.listener.onData(nativeSse(PING));
+    await vi.advanceTimersByTimeAsync(10_000);
+  }
+  expect(attempt.written.length).toBeGreaterThan(begun);
+  expect(attempt.ending()).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
 });

@@ -180,7 +180,21 @@ describe('a Messages stream for a Chat caller', () => {
       [{ content: 'ok' }],
     ],
     ['nothing of events to come', [{ type: 'some_new_event', index: 0 }], []],
-    ['nothing of a delta without its block', [blockDelta(7, { type: 'text_delta', text: 'x' })], []],
+    ['the text of a delta without its block', [blockDelta(7, { type: 'text_delta', text: 'x' })], [{ content: 'x' }]],
+    [
+      'the thinking of deltas without their block, as one',
+      ['a', 'b'].map((thinking) => blockDelta(7, { type: 'thinking_delta', thinking })),
+      ['a', 'b'].map((text) => ({
+        reasoning: text,
+        reasoning_details: [{ type: 'reasoning.text', text, format: FORMAT, index: 0 }],
+      })),
+    ],
+    ['nothing of arguments without their block', [blockDelta(7, { type: 'input_json_delta', partial_json: '{}' })], []],
+    [
+      'nothing of a delta in a block of a kind to come',
+      [blockStart(7, { type: 'some_new_block' }), blockDelta(7, { type: 'text_delta', text: 'x' })],
+      [],
+    ],
   ])('%s', (_name, events, expected) => {
     expect(deltas(...events)).toEqual(expected);
   });

@@ -7,6 +7,9 @@ import { SvcError } from '../../src/wire/svc-error.ts';
 import { createToolNameMap } from '../../src/wire/tool-names.ts';
 
 const LONG = `${'x'.repeat(70)}`;
+const DIRECT = { type: 'direct' };
+/** What nobody counts, null because clients' types promise it. */
+const UNCOUNTED = { cache_creation: null, inference_geo: null, server_tool_use: null, service_tier: null, speed: null };
 
 function answer(message: object, finish: unknown = 'stop', more: object = {}, choice: object = {}) {
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish, ...choice }];
@@ -55,10 +58,14 @@ describe('a Chat answer for a Messages caller', () => {
       type: 'message',
       role: 'assistant',
       model: 'a/b',
-      content: [{ type: 'text', text: 'Hi' }],
+      content: [{ type: 'text', text: 'Hi', citations: null }],
+      container: null,
+      diagnostics: null,
+      stop_details: null,
       stop_reason: 'end_turn',
       stop_sequence: null,
       usage: {
+        ...UNCOUNTED,
         input_tokens: 10,
         cache_creation_input_tokens: 30,
         cache_read_input_tokens: 60,
@@ -71,6 +78,8 @@ describe('a Chat answer for a Messages caller', () => {
 
   it('has usage even where the upstream sent none', () => {
     expect(toMessages(answer({ content: 'a' }))['usage']).toEqual({
+      ...UNCOUNTED,
+      output_tokens_details: null,
       input_tokens: 0,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
@@ -90,14 +99,14 @@ describe('a Chat answer for a Messages caller', () => {
           { type: 'text', text: 'b' },
         ],
       },
-      [{ type: 'text', text: 'ab' }],
+      [{ type: 'text', text: 'ab', citations: null }],
     ],
     [
       'reasoning',
       { content: 'a', reasoning: 'r' },
       [
         { type: 'thinking', thinking: 'r', signature: '' },
-        { type: 'text', text: 'a' },
+        { type: 'text', text: 'a', citations: null },
       ],
     ],
     [
@@ -105,7 +114,7 @@ describe('a Chat answer for a Messages caller', () => {
       { content: 'a', reasoning_content: 'r' },
       [
         { type: 'thinking', thinking: 'r', signature: '' },
-        { type: 'text', text: 'a' },
+        { type: 'text', text: 'a', citations: null },
       ],
     ],
     [
@@ -117,7 +126,7 @@ describe('a Chat answer for a Messages caller', () => {
       },
       [
         { type: 'thinking', thinking: 'r', signature: 'S' },
-        { type: 'text', text: 'a' },
+        { type: 'text', text: 'a', citations: null },
       ],
     ],
     [
@@ -125,66 +134,66 @@ describe('a Chat answer for a Messages caller', () => {
       { content: 'a', reasoning_details: [{ type: 'reasoning.encrypted', data: 'D' }] },
       [
         { type: 'redacted_thinking', data: 'D' },
-        { type: 'text', text: 'a' },
+        { type: 'text', text: 'a', citations: null },
       ],
     ],
     [
       'a call',
       { tool_calls: [call('c', 'look', '{"a":1}')] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: { a: 1 } }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: { a: 1 }, caller: DIRECT }],
     ],
     [
       'a call without arguments',
       { tool_calls: [call('c', 'look', '')] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: {} }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: {}, caller: DIRECT }],
     ],
     [
       'a call with null',
       { tool_calls: [call('c', 'look', null)] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: {} }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: {}, caller: DIRECT }],
     ],
     [
       'a call with an object',
       { tool_calls: [call('c', 'look', { a: 1 })] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: { a: 1 } }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: { a: 1 }, caller: DIRECT }],
     ],
     [
       'a call with bad JSON',
       { tool_calls: [call('c', 'look', '{"a":')] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: { raw_arguments: '{"a":' } }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: { raw_arguments: '{"a":' }, caller: DIRECT }],
     ],
     [
       'a call with an array',
       { tool_calls: [call('c', 'look', '[1]')] },
-      [{ type: 'tool_use', id: 'c', name: 'look', input: { raw_arguments: '[1]' } }],
+      [{ type: 'tool_use', id: 'c', name: 'look', input: { raw_arguments: '[1]' }, caller: DIRECT }],
     ],
     [
       'a call without id',
       { tool_calls: [call(undefined, 'look', '{}')] },
-      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }],
+      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {}, caller: DIRECT }],
     ],
     [
       'a call with an old id',
       { tool_calls: [call('used', 'look', '{}')] },
-      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }],
+      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {}, caller: DIRECT }],
     ],
     [
       'calls with the same id',
       { tool_calls: [call('c', 'look', '{}'), call('c', 'look', '{}')] },
       [
-        { type: 'tool_use', id: 'c', name: 'look', input: {} },
-        { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+        { type: 'tool_use', id: 'c', name: 'look', input: {}, caller: DIRECT },
+        { type: 'tool_use', id: 'toolu_1', name: 'look', input: {}, caller: DIRECT },
       ],
     ],
     [
       'a function_call',
       { function_call: { name: 'look', arguments: '{}' } },
-      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }],
+      [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {}, caller: DIRECT }],
     ],
     [
       'a mapped name',
       { tool_calls: [call('c', createToolNameMap([]).toUpstream(LONG), '{}')] },
-      [{ type: 'tool_use', id: 'c', name: LONG, input: {} }],
+      [{ type: 'tool_use', id: 'c', name: LONG, input: {}, caller: DIRECT }],
     ],
     ['a refusal', { content: 'x', refusal: 'No' }, []],
   ];

@@ -107,9 +107,11 @@ const anyFinish = fc.constantFrom('stop', 'length', 'tool_calls', 'content_filte
 /** Streams that end well. */
 export const goodStream = fc
   .tuple(fc.array(anyChunk, { maxLength: 12 }), anyDelta, anyFinish, fc.array(anyChunk, { maxLength: 2 }), fc.boolean())
-  .map(([chunks, delta, finish, after, hasDone]) =>
-    sse(...chunks, chunk(delta, finish), ...after, ...(hasDone ? ['[DONE]'] : [])),
-  );
+  .map(([chunks, delta, finish, after, hasDone]) => {
+    // An answer of nothing but calls without a name is a failure.
+    const text = JSON.stringify([chunks, delta]).includes('_call') ? [chunk({ content: 'and' })] : [];
+    return sse(...chunks, ...text, chunk(delta, finish), ...after, ...(hasDone ? ['[DONE]'] : []));
+  });
 
 /** Streams of any kind: cut short, with errors, with rubbish in between. */
 export const anyStream = fc

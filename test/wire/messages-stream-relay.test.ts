@@ -328,10 +328,11 @@ describe('a Chat stream for a Messages caller', () => {
 
   it('leaves out a call that never got a name, and counts it', () => {
     const relay = createRelay();
-    const out = relayAll([sse(chunk(tool(0, 'c1', undefined, '{}')), chunk({}, 'tool_calls'))], relay);
+    const nameless = chunk(tool(0, 'c1', undefined, '{}'));
+    const out = relayAll([sse(chunk({ content: 'a' }), nameless, chunk({}, 'tool_calls'))], relay);
     const collected = checkOrder(out, true);
     expect([collected.blocks, stopOf(collected), relay.anomalies]).toEqual([
-      [],
+      [{ type: 'text', text: 'a' }],
       'end_turn',
       ['tool_call_without_name'],
     ]);

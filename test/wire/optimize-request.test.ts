@@ -3,64 +3,49 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonBody } from '../../src/wire/json-scan.ts';
-import { dropJsonSpace, minifyJsonText, trimLineEnds } from '../../src/wire/lossless-text.ts';
+import { dropJsonSpace, minifyJsonText } from '../../src/wire/lossless-text.ts';
 import type { Dialect } from '../../src/wire/neutral.ts';
-import { optimizeRequest } from '../../src/wire/optimize-request.ts';
+import { OPTIMIZE_MAX_BYTES, OPTIMIZE_MAX_SPANS, optimizeRequest } from '../../src/wire/optimize-request.ts';
 
 const optimize = (text: string, dialect: Dialect = 'chat'): string => {
   const { body } = optimizeRequest(parseJsonBody(Buffer.from(text)), dialect);
   return Buffer.from(body.bytes).toString();
 };
 
-describe('a text', () => {
-  it.each([
-    ['loses blanks at a line’s end', 'a \nb\t\nc', 'a\nb\nc'],
-    ['keeps a Markdown line break', 'a  \nb', 'a  \nb'],
-    ['has a longer one made the usual two', 'a    \nb', 'a  \nb'],
-    ['keeps a break after a tab', 'a\t  \nb', 'a  \nb'],
-    ['loses blanks of an empty line', 'a\n  \nb', 'a\n\nb'],
-    ['keeps its last line, which may go on', 'a \nb ', 'a\nb '],
-    ['keeps carriage returns', 'a \r\nb', 'a\r\nb'],
-    ['keeps code between fences', '```js \na \n``` \nb \nc', '```js \na \n``` \nb\nc'],
-    ['keeps code between tildes', '~~~\na \n~~~\nb \nc', '~~~\na \n~~~\nb\nc'],
-    ['keeps code in a fence that never ends', '```\na \nb \n', '```\na \nb \n'],
-    ['closes no fence by a shorter one', '````\n```\na \n````\nb \n', '````\n```\na \n````\nb\n'],
-    ['closes no fence by one further in', '```\n        ```\na \n```\nb \n', '```\n        ```\na \n```\nb\n'],
-    ['closes no fence by one of the other kind', '```\n~~~\na \n```\n', '```\n~~~\na \n```\n'],
-    ['opens no fence by code in a line', '```x``` y\nb \nc', '```x``` y\nb\nc'],
-    ['keeps fenced code in a list', '- ```\n  a \n  ```\nb \n', '- ```\n  a \n  ```\nb\n'],
-    ['keeps code by indentation', '    a \n\tb \nc \n', '    a \n\tb \nc\n'],
-    ['keeps a patch whole', '@@ -1,2 +1,2 @@\n \n-a \n+b\n', '@@ -1,2 +1,2 @@\n \n-a \n+b\n'],
-    ['keeps preformatted text', '<pre>\na \n</pre>\n', '<pre>\na \n</pre>\n'],
-    ['with a carriage return by itself stays', 'a \r \nb', 'a \r \nb'],
-    ['that has none stays', 'a\nb', 'a\nb'],
-    ['that is empty stays', '', ''],
-  ])('%s', (_name, text, expected) => {
-    expect(trimLineEnds(text)).toBe(expected);
-  });
+/** Texts in which white space at line ends means something, or may. */
+const LINE_ENDS = [
+  ['a table with tabs, the last column empty', 'id\tname\tnote\n1\tAda\t\n2\tBob\t\t\n'],
+  ['a patch of an agent', '*** Begin Patch\n*** Update File: a.md\n@@\n \n-a \n+b  \n*** End Patch\n'],
+  ['a hunk', '@@ -1,2 +1,2 @@\n \n-a \n+b\n'],
+  ['code in markup', '<code>a \nb   \n</code>\n'],
+  ['code without a fence', 'x = """a \nb   \n"""\n'],
+  ['fenced code', '```\na \n```\n'],
+  ['the mark of a mail signature', 'Bye\n-- \nAda\n'],
+  ['a Markdown line break', 'a  \nb\n'],
+  ['a column of fixed width', 'Ada       \nBob       \n'],
+  ['many blanks', `a${' '.repeat(50)}\n   \nb`],
+] as const;
 
-  const lines = fc.array(
-    fc.constantFrom('a', ' ', '\t', '  ', '```', '~~~', '\r', '\n', '\n', '- ', '> ', '`', '    '),
-    {
-      maxLength: 40,
-    },
-  );
-  it('changed twice is as changed once, and loses nothing but blanks', () => {
-    fc.assert(
-      fc.property(lines, (pieces) => {
-        const text = pieces.join('');
-        const once = trimLineEnds(text);
-        expect(trimLineEnds(once)).toBe(once);
-        expect(once.replaceAll(/[ \t]/g, '')).toBe(text.replaceAll(/[ \t]/g, ''));
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  it('of many blanks takes linear time', () => {
-    const started = performance.now();
-    trimLineEnds(`${' '.repeat(500_000)}x${' \n'.repeat(200_000)}`);
-    expect(performance.now() - started).toBeLessThan(1000);
+describe('line ends', () => {
+  it.each(LINE_ENDS)('of %s stay, whoever says it', (_name, text) => {
+    const parts = [{ type: 'text', text }];
+    const chat = ['system', 'developer', 'user', 'tool', 'assistant'].flatMap((role) => [
+      { role, content: text },
+      { role, content: parts },
+    ]);
+    const system = [...parts, { type: 'text', text: 'b' }];
+    const result = { type: 'tool_result', tool_use_id: 'a', content: text };
+    const user = { role: 'user', content: [...parts, result] };
+    const input = [...chat, { type: 'function_call_output', output: text }];
+    for (const [dialect, body] of [
+      ['chat', { messages: chat.slice(2) }],
+      ['messages', { system, messages: [user] }],
+      ['messages', { system: text, messages: [{ role: 'user', content: text }] }],
+      ['responses', { instructions: text, input }],
+      ['responses', { instructions: text, input: text }],
+    ] as const) {
+      expect(optimize(JSON.stringify(body), dialect)).toBe(JSON.stringify(body));
+    }
   });
 });
 
@@ -146,47 +131,10 @@ describe('a request', () => {
       '{"tools":[{"type":"function", "parameters":{"a":1}}]}',
     ],
     [
-      'what the user says',
-      'chat',
-      '{"messages":[{"role":"user","content":"a \\nb"}]}',
-      '{"messages":[{"role":"user","content":"a\\nb"}]}',
-    ],
-    [
-      'what the developer says',
-      'chat',
-      '{"messages":[{"role":"developer","content":"a \\nb"}]}',
-      '{"messages":[{"role":"developer","content":"a\\nb"}]}',
-    ],
-    ['a system text', 'messages', '{"system":"a \\nb"}', '{"system":"a\\nb"}'],
-    [
-      'system blocks',
-      'messages',
-      '{"system":[{"type":"text","text":"a \\nb","cache_control":{"type":"ephemeral"}}]}',
-      '{"system":[{"type":"text","text":"a\\nb","cache_control":{"type":"ephemeral"}}]}',
-    ],
-    [
-      'instructions',
-      'responses',
-      '{"instructions":"a \\nb","input":"c \\nd"}',
-      '{"instructions":"a\\nb","input":"c\\nd"}',
-    ],
-    [
-      'input parts',
-      'responses',
-      '{"input":[{"role":"user","content":[{"type":"input_text","text":"a \\nb"}]}]}',
-      '{"input":[{"role":"user","content":[{"type":"input_text","text":"a\\nb"}]}]}',
-    ],
-    [
       'a system block that comes again',
       'messages',
       '{"system":[{"type":"text","text":"a"}, {"type":"text","text":"b"},\n {"text":"a", "type":"text"}, {"type":"text","text":"a"}]}',
       '{"system":[{"type":"text","text":"a"}, {"type":"text","text":"b"},\n {"text":"a", "type":"text"}]}',
-    ],
-    [
-      'a system block that differs by blanks alone',
-      'messages',
-      '{"system":[{"type":"text","text":"a\\nb"},{"type":"text","text":"a \\nb"},{"type":"text","text":"c"}]}',
-      '{"system":[{"type":"text","text":"a\\nb"},{"type":"text","text":"c"}]}',
     ],
     [
       'a system message that comes again',
@@ -220,6 +168,11 @@ describe('a request', () => {
       'a text document',
       'messages',
       '{"messages":[{"role":"user","content":[{"type":"document","source":{"type":"text","data":"a \\nb"}}]}]}',
+    ],
+    [
+      'a system block that differs by blanks alone',
+      'messages',
+      '{"system":[{"type":"text","text":"a\\nb"},{"type":"text","text":"a \\nb"}]}',
     ],
     ['JSON that the user wrote', 'chat', `{"messages":[{"role":"user","content":"${PRETTY}"}]}`],
     ['a tool’s answer that is no JSON', 'chat', '{"messages":[{"role":"tool","content":"a \\nb "}]}'],
@@ -309,18 +262,15 @@ function levelled(text: string): unknown {
   const request = JSON.parse(text) as Request;
   const squash = (each: string | undefined): string => (each ?? '').replaceAll(/\s/g, '');
   const seen = new Set<string>();
-  request.system = request.system
-    .map((block) => ({ ...block, text: squash(block.text) }))
-    .filter((block) => {
-      const key = JSON.stringify(block);
-      const again = seen.has(key) && block.cache_control === undefined;
-      seen.add(key);
-      return !again;
-    });
+  request.system = request.system.filter((block) => {
+    const key = JSON.stringify(block);
+    const again = seen.has(key) && block.cache_control === undefined;
+    seen.add(key);
+    return !again;
+  });
   for (const { role, content } of request.messages) {
     if (role !== 'user') continue;
     for (const block of content) {
-      if (block.type === 'text') block.text = squash(block.text);
       if (block.type === 'tool_result') block.content = squash(block.content);
     }
   }
@@ -339,5 +289,48 @@ describe('any request', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('the work is bounded', () => {
+  const spaced = JSON.stringify(JSON.stringify([1, 2], null, 2));
+  const tool = `{"role":"tool","content":${spaced}}`;
+  const body = (items: readonly string[]) => parseJsonBody(Buffer.from(`{"messages":[${items.join(',')}]}`));
+
+  it('a body of the greatest length is worked on, one a byte longer is not', () => {
+    const rest = body([tool, '{"role":"user","content":""}']).bytes.length;
+    const filled = (length: number) => body([tool, `{"role":"user","content":"${'x'.repeat(length - rest)}"}`]);
+    const [fits, over] = [filled(OPTIMIZE_MAX_BYTES), filled(OPTIMIZE_MAX_BYTES + 1)];
+    expect(fits.bytes.length).toBe(OPTIMIZE_MAX_BYTES);
+    expect(optimizeRequest(fits, 'chat').tokensSaved).toBeGreaterThan(0);
+    expect(optimizeRequest(over, 'chat').body).toBe(over);
+  });
+
+  it.each<[string, Dialect, (count: number) => string]>([
+    ['messages', 'chat', (count) => `{"messages":[${tool}${`,${tool}`.repeat(count)}]}`],
+    ['system blocks', 'messages', (count) => `{"system":[${'{"type":"text","text":"a"},'.repeat(count)}{}]}`],
+    [
+      'input items',
+      'responses',
+      (count) => `{"input":[${'{"type":"function_call_output","output":"[ 1 ]"},'.repeat(count)}{}]}`,
+    ],
+    ['tools', 'chat', (count) => `{"tools":[${'{"parameters":{ "a": 1 }},'.repeat(count)}{}]}`],
+    [
+      'parts',
+      'messages',
+      (count) =>
+        `{"messages":[{"role":"user","content":[{"type":"tool_result","content":"[ 1 ]"}${',{}'.repeat(count)}]}]}`,
+    ],
+  ])('a body of too many %s goes as it came', (_name, dialect, make) => {
+    const few = parseJsonBody(Buffer.from(make(100)));
+    expect(optimizeRequest(few, dialect).body).not.toBe(few);
+    const many = parseJsonBody(Buffer.from(make(OPTIMIZE_MAX_SPANS)));
+    expect(optimizeRequest(many, dialect)).toEqual({ body: many, tokensSaved: 0 });
+  });
+
+  it('a message of very many fields is left alone', () => {
+    const fields = Array.from({ length: 1001 }, (_each, at) => `"k${at}":0`).join(',');
+    const crowded = body([`{"role":"tool","content":${spaced},${fields}}`]);
+    expect(optimizeRequest(crowded, 'chat').body).toBe(crowded);
   });
 });

@@ -395,7 +395,11 @@ describe('a Chat stream for a Responses caller', () => {
   });
 
   it.each([
-    ['drops and counts a call that never got a name', [tool(0, 'c1', undefined, '{}')], 'tool_call_without_name'],
+    [
+      'drops and counts a call that never got a name',
+      [{ content: 'a' }, tool(0, 'c1', undefined, '{}')],
+      'tool_call_without_name',
+    ],
     [
       'drops and counts arguments after their end',
       [tool(0, 'c1', 'look', '{}'), tool(1, 'c2', 'run', '{}'), tool(0, undefined, undefined, '{"more":1}')],

@@ -652,7 +652,7 @@ describe('a whole Chat answer', () => {
 
   it('counts choice 0 alone, wherever it stands', () => {
     const choices = [1, 0].map((index) => ({ index, message: { content: `choice ${index}` }, finish_reason: 'stop' }));
-    expect(JSON.parse(answered({ choices })).content).toEqual([text('choice 0')]);
+    expect(JSON.parse(answered({ choices })).content).toEqual([text('choice 0', { citations: null })]);
   });
 
   it('is never asked to have several', () => {
@@ -663,8 +663,8 @@ describe('a whole Chat answer', () => {
     const { content } = answerOf({ tool_calls: [CALL], content: 'a', reasoning: 'hm' }, 'tool_calls');
     expect(content).toEqual([
       { type: 'thinking', thinking: 'hm', signature: '' },
-      text('a'),
-      { type: 'tool_use', id: 'c', name: 'look', input: {} },
+      text('a', { citations: null }),
+      { type: 'tool_use', id: 'c', name: 'look', input: {}, caller: { type: 'direct' } },
     ]);
   });
 
@@ -677,7 +677,7 @@ describe('a whole Chat answer', () => {
   ])('gives the arguments %j as the input %s', (args, input) => {
     const call = { ...CALL, function: { name: 'look', arguments: args } };
     const out = answered({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] });
-    expect(out).toContain(`"input":${input}}`);
+    expect(out).toContain(`"input":${input},"caller":{"type":"direct"}}`);
   });
 
   it('joins a signature that came by itself to its text', () => {

@@ -1,8 +1,10 @@
 // Chat callers of a Chat upstream: the bytes pass, with only what must change spliced in.
 
+import { renderChatUsage } from '../../wire/chat-end.ts';
 import { inspectChatResponse } from '../../wire/chat-response.ts';
 import { createChatStreamRelay } from '../../wire/chat-stream-relay.ts';
-import { spliceFields } from '../../wire/json-scan.ts';
+import { scanJsonObject, spliceFields } from '../../wire/json-scan.ts';
+import type { Usage } from '../../wire/neutral.ts';
 import { maxTokensField } from '../../wire/render-chat-request.ts';
 import { createToolNameMap } from '../../wire/tool-names.ts';
 import type { BodyInput, UpstreamBody, WirePair } from '../wire-pair.ts';
@@ -37,10 +39,15 @@ export const chatOverChat: WirePair = {
       anomalies: seen.anomalies,
       finishReason: seen.finishReason,
       deliveredBytes: seen.textBytes,
-      finish: (cost) => seen.withCost(cost),
+      finish: (cost, usage) => (seen.usage ? seen.withCost(cost) : withUsage(body, usage, cost)),
     };
   },
 };
+
+/** An upstream that counted nothing: the caller is told what it is charged for. */
+function withUsage(body: Buffer, usage: Usage, cost: string): Uint8Array {
+  return spliceFields(scanJsonObject(body), { usage: JSON.stringify(renderChatUsage(usage, cost)) }, []);
+}
 
 /** svc always asks for usage: it is what the charge is measured by. */
 function streamOptions(given: unknown): Record<string, unknown> {
