@@ -39,7 +39,10 @@ export function upstreamRefusal(
   if (status >= 400 && status < 500) {
     return new SvcError(CONTEXT_WORDS.test(words) ? 'CONTEXT_LENGTH_EXCEEDED' : 'INVALID_REQUEST', words);
   }
-  return new SvcError('UPSTREAM_ERROR', words, retryAfter(headers));
+  return new SvcError('UPSTREAM_ERROR', words, {
+    ...retryAfter(headers),
+    overloaded: status === 503 || status === 529,
+  });
 }
 
 /** A failure below HTTP. Where the upstream stands is for the log alone, as `cause.upstreamFailure`. */

@@ -24,6 +24,7 @@ function detailOf(error: SvcError): Record<string, unknown> {
 /** The Messages API's vocabulary, which Chat clients take as well; SDKs decide by it whether to try again. */
 function typeOf(error: SvcError): string {
   if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout_error';
+  if (error.overloaded) return 'overloaded_error';
   const type = TYPE_BY_STATUS.get(error.status);
   if (type !== undefined) return type;
   return error.status >= 500 ? 'api_error' : 'invalid_request_error';

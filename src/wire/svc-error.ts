@@ -50,6 +50,8 @@ export type SvcErrorDetail = {
   readonly param?: string;
   /** Seconds after which a retry makes sense, as `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** The upstream said that it has too much to do: `error.type` says so in the dialects' own word. */
+  readonly overloaded?: boolean;
   readonly cause?: unknown;
 };
 
@@ -61,6 +63,7 @@ export class SvcError extends Error {
   readonly retryable: boolean;
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly overloaded: boolean;
 
   constructor(code: ErrorCode, message: string, detail: SvcErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -70,6 +73,7 @@ export class SvcError extends Error {
     this.retryable = row.retryable;
     this.param = detail.param;
     this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.overloaded = detail.overloaded ?? false;
   }
 }
 

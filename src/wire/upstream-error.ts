@@ -18,7 +18,7 @@ export function parseUpstreamError(error: unknown, status?: number): SvcError {
   const wording = wordingOf(error, detail);
   const known = status ?? statusIn(detail);
   const code = codeOf(known, wording);
-  return new SvcError(code, messageOf(code, wording, known));
+  return new SvcError(code, messageOf(code, wording, known), { overloaded: known === 503 || known === 529 });
 }
 
 function codeOf(status: number | undefined, wording: string): ErrorCode {

@@ -51,6 +51,8 @@ type Expected = {
 const BAD = { status: 400, code: 'INVALID_REQUEST', type: 'invalid_request_error', retry: false } as const;
 const TOO_LONG = { ...BAD, code: 'CONTEXT_LENGTH_EXCEEDED' } as const;
 const FAILED = { status: 502, code: 'UPSTREAM_ERROR', type: 'api_error', retry: true } as const;
+/** The dialects' own word for it, under the same status and code. */
+const OVERLOADED = { ...FAILED, type: 'overloaded_error' };
 const UNUSABLE = { ...FAILED, code: 'UPSTREAM_INVALID_RESPONSE' } as const;
 const SLOW = { ...FAILED, code: 'UPSTREAM_TIMEOUT', type: 'timeout_error' } as const;
 const LIMITED = { status: 429, code: 'UPSTREAM_RATE_LIMITED', type: 'rate_limit_error', retry: true } as const;
@@ -118,9 +120,13 @@ const REPLIES: readonly (readonly [name: string, reply: FakeReply, expected: Exp
     { ...LIMITED, after: '9' },
   ],
   ['a 500', { status: 500, json: failure('It broke') }, { ...FAILED, message: 'It broke' }],
-  ['a 503', { status: 503, json: failure('busy') }, FAILED],
+  ['a 503', { status: 503, json: failure('busy') }, OVERLOADED],
   ['a 504', { status: 504, json: failure('late') }, SLOW],
-  ['a 529', { status: 529, json: { type: 'error', ...failure('Overloaded', { type: 'overloaded_error' }) } }, FAILED],
+  [
+    'a 529',
+    { status: 529, json: { type: 'error', ...failure('Overloaded', { type: 'overloaded_error' }) } },
+    OVERLOADED,
+  ],
   [
     'a redirect',
     { status: 302, headers: { location: 'https://evil.example' }, raw: [''] },
@@ -292,6 +298,20 @@ describe('a stream that breaks after its first words', () => {
       expect(((await answer.json()) as ErrorBody).error.code).toMatch(/^UPSTREAM_/);
     }
   });
+});
+
+describe('an upstream that has too much to do', () => {
+  it.each([503, 529])(
+    'with status %d is an overloaded_error, under the status and code of the contract',
+    async (status) => {
+      for (const path of [CHAT, MESSAGES]) {
+        upstream.queue({ status, json: failure('Overloaded') });
+        const answer = await post(path, false);
+        expect(answer.status).toBe(502);
+        expect(await answer.json()).toMatchObject({ error: { code: 'UPSTREAM_ERROR', type: 'overloaded_error' } });
+      }
+    },
+  );
 });
 
 describe('a refusal that says max_tokens ran out before the first word', () => {
