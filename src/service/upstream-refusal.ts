@@ -39,10 +39,11 @@ export function upstreamRefusal(
   if (status >= 400 && status < 500) {
     return new SvcError(CONTEXT_WORDS.test(words) ? 'CONTEXT_LENGTH_EXCEEDED' : 'INVALID_REQUEST', words);
   }
-  return new SvcError('UPSTREAM_ERROR', words, {
-    ...retryAfter(headers),
-    overloaded: status === 503 || status === 529,
-  });
+  return new SvcError('UPSTREAM_ERROR', words, { ...retryAfter(headers), overloaded: isOverloaded(status) });
+}
+
+function isOverloaded(status: number): boolean {
+  return status === 503 || status === 529;
 }
 
 /** A failure below HTTP. Where the upstream stands is for the log alone, as `cause.upstreamFailure`. */
