@@ -11,7 +11,7 @@ import { scale, seededRandom } from './scale.ts';
 import { newMet } from './workload.ts';
 
 const FIRST_SEED = 1;
-const LIVES = scale(3, 60);
+const LIVES = scale(3, 80);
 const STATES = scale(240, 20_000);
 /** Some more than their share, since short lives may not have theirs. */
 const STATES_PER_LIFE = Math.ceil((STATES * 1.1) / LIVES);
