@@ -24,6 +24,8 @@ export function cellNeedOf(groupBy: UsageGroupBy, filter: UsageFilter): CellNeed
   const ofAnyKey = filter.keyId === undefined;
   const ofAnyModel = filter.model === undefined;
   if (groupBy === 'task' || groupBy === 'virtual_model') return ofAnyKey && ofAnyModel ? 'byTask' : 'all';
+  // The fewest cells of all.
+  if (groupBy === 'day' && ofAnyKey && ofAnyModel) return 'byTask';
   if (groupBy === 'model' && ofAnyKey) return 'byModel';
   if (groupBy === 'key' && ofAnyModel) return 'byKey';
   if (groupBy === 'day' && ofAnyKey) return 'byModel';

@@ -58,7 +58,7 @@ describe('the cells of a chunk', () => {
   });
 
   it.each<[UsageGroupBy, UsageFilter, string]>([
-    ['day', {}, 'byModel'],
+    ['day', {}, 'byTask'],
     ['day', { keyId: 'key_1' }, 'byKey'],
     ['day', { model: 'm' }, 'byModel'],
     ['day', { keyId: 'key_1', model: 'm' }, 'byKeyAndModel'],
